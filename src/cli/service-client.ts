@@ -36,7 +36,7 @@ export class UnreachableError extends CliError {
 export interface ServiceClient {
   baseUrl: string;
   isUp(): Promise<boolean>;
-  call<Reply>(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<Reply>;
+  call<Reply>(method: string, path: string, body?: unknown, signal?: AbortSignal, limitMs?: number): Promise<Reply>;
 }
 
 /** Ms. A refused connection fails at once; a busy service may take this long. */
@@ -46,9 +46,15 @@ const callTimeoutMs = 120_000;
 
 export function serviceClient(settings: Settings, url: string | undefined, scope: Scope): ServiceClient {
   const baseUrl = (url ?? addressOf(settings)).replace(/(?<!\/)\/+$/, '');
-  const call = async <Reply>(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<Reply> => {
+  const call = async <Reply>(
+    method: string,
+    path: string,
+    body?: unknown,
+    signal?: AbortSignal,
+    limitMs = callTimeoutMs,
+  ): Promise<Reply> => {
     const token = tokenOf(settings, scope);
-    const timeout = AbortSignal.timeout(callTimeoutMs);
+    const timeout = AbortSignal.timeout(limitMs);
     let response: Response;
     let text: string;
     try {

@@ -8,7 +8,7 @@ import { openPageTools } from '../engine/prepare-page.ts';
 import type { Settings } from '../settings/read-settings.ts';
 import { openDataFolder } from '../store/data-folder.ts';
 import { proveStore } from '../store/look-apart.ts';
-import { checkFolder, type FolderReport, isClean } from './check-folder.ts';
+import { checkFolder, type FolderReport } from './check-folder.ts';
 
 export interface FsckOptions {
   settings: Settings;
@@ -28,7 +28,7 @@ const encodingMs = 20_000;
 const remedy =
   'the store stays as it is: restore a backup (`readback restore DIR --replace`), or import an export (`readback export FILE`) into a new data folder (`readback import FILE`), which keeps pages, visits, tags, notes, blocked sites and watches';
 
-/** True if the folder is sound in the end. Errors: OperatorError `data_folder` while a service uses the folder, `store_damaged`. */
+/** True if the folder is sound, with `repair` once the next start has built what is deleted. Errors: OperatorError `data_folder` while a service uses the folder, `store_damaged`. */
 export async function runFsck({ settings, repair, full, seed, say, newId }: FsckOptions): Promise<boolean> {
   const folder = openDataFolder(settings.data_dir, newId());
   const comparing = {
@@ -57,7 +57,9 @@ export async function runFsck({ settings, repair, full, seed, say, newId }: Fsck
       rmSync(join(folder.path, 'index', dir), { recursive: true, force: true });
       say(`index/${dir}: deleted, the next start builds it again`);
     }
-    return store.length === 0 && (repair || index.length === 0);
+    const isSound = store.length === 0 && (repair || index.length === 0);
+    say(!isSound ? 'not sound' : index.length === 0 ? 'sound' : 'sound once the next start has built what was deleted');
+    return isSound;
   } finally {
     folder.release();
     await encoder.close();
@@ -87,5 +89,4 @@ function tell(report: FolderReport, seed: number, say: (line: string) => void): 
     say(`${report.missing} entries are not in the index files yet: the next start brings them in`);
   if (report.waiting > 0) say(`${report.waiting} pages wait for vectors of a model: its backfill makes them`);
   if (report.refused > 0) say(`${report.refused} chunks have no vector of a model: its provider refuses them`);
-  say(isClean(report) ? 'sound' : 'not sound');
 }

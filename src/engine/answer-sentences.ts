@@ -122,19 +122,19 @@ export function likelySentences(
 
 /**
  * Whether the best sentence answers: how far it stands out of all that were compared, and, as far as the best page is relevant, how near
- * it is. A page in another language is hardly relevant by its words, so there the first decides. Without cosines the relevance decides.
+ * it is. A page in another language is hardly relevant by its words, so there the first decides. Without cosines the relevance decides. `relevance`: of the best page; null: not measured.
  */
 export function isAnswer(
   cosines: readonly number[],
-  relevance: number,
+  relevance: number | null,
   { unrelated, near, least } = EVIDENCE,
 ): boolean {
-  if (cosines.length === 0) return relevance >= likelyRelevant;
+  if (cosines.length === 0) return (relevance ?? 0) >= likelyRelevant;
   const others = new Array<number>(Math.max(0, comparedSentences - cosines.length)).fill(unrelated);
   const sorted = [...cosines, ...others].sort((a, b) => a - b);
   const middle = (sorted[Math.floor((sorted.length - 1) / 2)] + sorted[Math.floor(sorted.length / 2)]) / 2;
   const best = Math.max(...cosines);
-  return best - middle + relevance * (best - near) >= least;
+  return best - middle + (relevance ?? 1) * (best - near) >= least;
 }
 
 /** Best first. `cosines`: of the question with the first sentences; without any, words and passages decide. */

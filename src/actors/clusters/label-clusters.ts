@@ -51,6 +51,11 @@ export function labelClustersHandler({ reader, commit, pool, chat, exclude }: La
     }
   };
 
+  const isExcluded = (no: number): boolean => {
+    const page = reader.pages.head(no);
+    return page !== undefined && isPageUnder(page, exclude);
+  };
+
   const ask = async (
     client: Pick<ChatClient, 'complete'>,
     cluster: Cluster,
@@ -59,10 +64,7 @@ export function labelClustersHandler({ reader, commit, pool, chat, exclude }: La
     const titles = reader.clusters
       .pagesOf(cluster.no)
       .slice(0, shownTitles)
-      .flatMap((no) => {
-        const page = reader.pages.head(no);
-        return page === undefined || isPageUnder(page, exclude) ? [] : (page.title?.slice(0, maxTitle) ?? []);
-      });
+      .flatMap((no) => reader.pages.head(no)?.title?.slice(0, maxTitle) ?? []);
     const answer = await client.complete(
       [
         {
@@ -89,6 +91,8 @@ export function labelClustersHandler({ reader, commit, pool, chat, exclude }: La
       signal.throwIfAborted();
       const cluster = reader.clusters.get(no);
       if (cluster === undefined || cluster.tombstoned || cluster.labelled || cluster.keywords.length === 0) continue;
+      // Keywords are of the texts of all pages.
+      if (exclude.length > 0 && reader.clusters.pagesOf(no).some(isExcluded)) continue;
       try {
         const label = await ask(chat, cluster, signal);
         isAnswered = true;

@@ -7,6 +7,7 @@ import { embeddingText } from '../../compute/embedding/embedding-text.ts';
 import { type ListQuestion, readListQuestion } from '../../compute/ranking/list-questions.ts';
 import { readOperators } from '../../compute/ranking/query-operators.ts';
 import { visitTimes } from '../../compute/structures/visit-times.ts';
+import { unlessAborted } from '../../compute/unless-aborted.ts';
 import { isPageUnder } from '../../compute/web/domain-match.ts';
 import { textFragmentLink } from '../../compute/web/text-fragment.ts';
 import {
@@ -75,8 +76,11 @@ interface Passage {
   chunk: PageResult['chunks'][number];
 }
 
-/** Of an outside model it is not measured. */
-const relevanceOf = ({ relevance }: PageResult): number => relevance ?? 1;
+/** The best one; null where none is measured, as with an outside model. */
+function bestRelevance(results: readonly PageResult[]): number | null {
+  const measured = results.flatMap(({ relevance }) => relevance ?? []);
+  return measured.length === 0 ? null : Math.max(...measured);
+}
 
 interface Found {
   question: string;
@@ -91,6 +95,8 @@ export function questionAnswerer(
   { reader, embedders, compareMs, chat, llm, now, monotonic }: AskDependencies,
 ) {
   const inTurn = pLimit(generatedAtOnce);
+  /** Questions that wait for their turn. */
+  const waiting = new Set<object>();
 
   const headOf = ({ page_id }: PageResult) => reader.pages.head(numberOf('page', page_id) ?? 0);
   const factsOf = (page: PageResult) => {
@@ -151,13 +157,13 @@ export function questionAnswerer(
     // A sentence alone rarely says what it is about.
     const texts = likely.map(({ passage, text }) => embeddingText(passages[passage].page.title, null, text));
     const cosines = await cosinesOf(words, texts, signal);
-    const isFound = isAnswer(cosines, Math.max(0, ...results.map(relevanceOf)));
+    const isFound = isAnswer(cosines, bestRelevance(results));
     const best = isFound ? scoredSentences(likely, cosines).slice(0, most) : [];
     const quotes = inReadingOrder(best, compared).map((each, at) =>
       quoteOf(passages[each.passage], each, at + 1, each === best[0]),
     );
     const quoted = new Set(quotes.map(({ page_id }) => page_id));
-    const related = passages.filter(({ page }) => quoted.has(page.page_id) || relevanceOf(page) >= likelyRelevant);
+    const related = passages.filter(({ page }) => quoted.has(page.page_id) || (page.relevance ?? 1) >= likelyRelevant);
     const isReason = quotes.length > 0 || results.length === 0;
     const nothing = isReason
       ? no_results
@@ -167,14 +173,21 @@ export function questionAnswerer(
 
   const listPages = async (
     { topic, after, before }: ListQuestion,
-    { filters }: AskRequest,
+    { filters, operators, tz }: AskRequest,
     signal: AbortSignal | undefined,
   ) => {
     const [from, to] = [after, before].map((at) => (at === null ? null : isoOf(at)));
-    const period = [from === null ? [] : `after:${from}`, to === null ? [] : `before:${to}`].flat();
-    const query = [topic, ...period].join(' ').trim();
-    const sort = topic === '' ? 'newest' : defaults.sort;
-    const asked = { ...defaults, sort, query, operators: true, filters, k: maxListedPages, chunks_per_page: 1 };
+    const times = [from === null ? [] : `after:${from}`, to === null ? [] : `before:${to}`].flat();
+    const within = {
+      after: latest(filters?.after ?? null, from),
+      before: latest(filters?.before ?? null, to, -1),
+    };
+    const about =
+      topic === ''
+        ? { query: times.join(' '), operators: true, sort: 'newest' as const, filters }
+        : { query: topic, operators, min_relevance: likelyRelevant, filters: { ...filters, ...within } };
+    const zone = tz === undefined ? {} : { tz };
+    const asked = { ...defaults, ...about, ...zone, k: maxListedPages, chunks_per_page: 1 };
     const { results, no_results } = await search(asked, signal);
     const isWithin = (at: number) => (after === null || at >= after) && (before === null || at < before);
     const pages = results.map((page) => {
@@ -186,7 +199,8 @@ export function questionAnswerer(
         link: (topic === '' ? undefined : page.chunks[0]?.link) ?? page.canonical_url,
       };
     });
-    return { pages, no_results, period: period.length === 0 ? null : { after: from, before: to } };
+    pages.sort((a, b) => (b.visited_at[0] ?? '').localeCompare(a.visited_at[0] ?? ''));
+    return { pages, no_results, period: times.length === 0 ? null : { after: from, before: to } };
   };
 
   /** What fits the budget, of pages that are not excluded. */
@@ -241,19 +255,25 @@ export function questionAnswerer(
     const { turns, tz = 'UTC', preview } = request;
     const client = request.use_model ? chat : null;
     if (request.use_model && client === null) throw new DomainError('conflict', 'no language model is configured');
-    if (client !== null && !preview && inTurn.pendingCount >= maxWaiting)
+    if (client !== null && !preview && waiting.size >= maxWaiting)
       throw new DomainError('overloaded', 'too many questions are waiting for the language model', { retryAfterS: 5 });
     const stop = signal === undefined ? ending : AbortSignal.any([signal, ending]);
-    /** Work of the language model, when it is this request's turn. */
+    /** Work of the language model, when it is this request's turn; who leaves waits no longer. */
     const whenFree = async <Result>(run: () => Promise<Result>): Promise<Result> => {
+      const place = {};
+      waiting.add(place);
       try {
-        return await inTurn(() => {
+        const turn = inTurn(() => {
+          waiting.delete(place);
           stop.throwIfAborted();
           return run();
         });
+        return await unlessAborted(turn, stop);
       } catch (error) {
         if (!ending.aborted) throw error;
         throw new DomainError('shutting_down', 'the service is stopping', { cause: error });
+      } finally {
+        waiting.delete(place);
       }
     };
     const completed =
@@ -272,7 +292,7 @@ export function questionAnswerer(
     const outgoing = client === null || found === null || quotes.length === 0 ? null : toSend(found.passages, client);
     const answer: AskResponse = {
       kind: pages.length > 0 ? 'pages' : quotes.length > 0 ? 'quotes' : 'none',
-      question: found?.question ?? question,
+      question: quotes.length > 0 ? (found?.question ?? question) : question,
       quotes,
       pages,
       period: listed?.period ?? null,
@@ -297,6 +317,10 @@ function wordings(question: string, turns: AskRequest['turns']): string[] {
   const joined = `${earlier} ${question}`.slice(-maxQuestion);
   return question.split(/\s+/).length <= shortQuestion ? [joined, question] : [question, joined];
 }
+
+/** Of two times, ISO; `sign` -1: the earliest. */
+const latest = (a: string | null, b: string | null, sign = 1): string | null =>
+  a === null || b === null ? (a ?? b) : sign * (Date.parse(a) - Date.parse(b)) >= 0 ? a : b;
 
 /** Estimated: four bytes each, whatever the script. */
 const tokensIn = (text: string): number => Math.ceil(Buffer.byteLength(text) / 4);

@@ -2,12 +2,14 @@
 import { knownZone } from '../../compute/ranking/query-operators.ts';
 import type { AskedPage, AskResponse, Quote } from '../../domain/ask.ts';
 import { noResultsText } from '../../domain/no-results-text.ts';
-import { type ExitCode, exitCodes } from '../cli-error.ts';
+import { CliError, type ExitCode, exitCodes } from '../cli-error.ts';
 import { type Context, clientOf, tell } from '../context.ts';
 import { counted, day, plain, type Terminal } from '../terminal.ts';
 import { fitted, wrapped } from '../text-width.ts';
 
 const shownVisits = 3;
+/** The service ends the model's answer itself, after `llm.timeout_s`, ms. */
+const writingMs = 86_400_000;
 
 export interface AskArguments {
   sentences: number;
@@ -21,6 +23,7 @@ export interface AskArguments {
 export async function askCommand(context: Context, words: readonly string[], args: AskArguments): Promise<ExitCode> {
   const [after, before] = [args.after, args.before].map((at) => (at === undefined ? at : new Date(at).toISOString()));
   const { model = false, yes = false } = args;
+  if (yes && !model) throw new CliError(exitCodes.misuse, '--yes sends passages to a language model: add --model');
   const request = {
     question: words.join(' '),
     sentences: args.sentences,
@@ -30,10 +33,12 @@ export async function askCommand(context: Context, words: readonly string[], arg
     preview: model && !yes,
   };
   const client = clientOf(context, model && yes ? 'write' : 'read');
-  const answer = await client.call<AskResponse>('POST', '/v1/ask', request, context.signal);
+  const limitMs = model && yes ? writingMs : undefined;
+  const answer = await client.call<AskResponse>('POST', '/v1/ask', request, context.signal, limitMs);
   tell(context, answer, (terminal) => tellAnswer(terminal, answer));
   const { generated, sent } = answer;
-  if (request.preview && !context.json) tellPreview(context.terminal, sent);
+  const isSent = generated !== null || answer.quotes.length === 0;
+  if (model && !isSent && !context.json) tellPreview(context.terminal, sent);
   return generated === null || generated.state === 'answered' ? exitCodes.done : exitCodes.partly;
 }
 

@@ -17,7 +17,7 @@ interface Language {
   when: string;
   /** What was read. A question has a topic or a period. */
   which: string;
-  /** Words before a time, and the side that it limits; '': both. */
+  /** Words before a time, and how it limits: `since` and `until` include it, `after` and `before` do not; '': only then. */
   limits: Record<string, string>;
   /** Names of times, and of `last` and `this` with their endings, to those of operators. */
   names: Record<string, string>;
@@ -37,7 +37,7 @@ const languages: readonly Language[] = [
   {
     when: `when (?:did|have) i (?:(?:last|first|ever) )?${read}(?: (?:anything|something|(?:an?|the|that) (?:page|article|text|post|paper)))?(?: (?:about|on|of))? (?<topic>.+)`,
     which: `(?:(?:which|what) (?:pages|articles|texts|posts|papers|sites)|what(?= (?:did|have) i ))(?: (?:did|have) i ${read})?(?: (?:about|on) (?<topic>.+?))?(?: (?:(?:did|have) )?i ${read})?`,
-    limits: table('since:after after:after before:before until:before in: on: from: during:'),
+    limits: table('since:since after:after before:before until:until in: on: from: during:'),
     names: {
       ...named(days),
       ...table('last:last this:this week:week month:month year:year yesterday:yesterday today:today'),
@@ -47,7 +47,7 @@ const languages: readonly Language[] = [
   {
     when: `wann (?:habe?|hatte) ich (?:(?:zuletzt|zuerst|zum ersten mal|das letzte mal) )?(?:(?:etwas|was|(?:einen|den) (?:artikel|text|beitrag)|(?:eine|die) seite) )?(?:(?:über|zu|zum|zur|von) )?(?<topic>.+?) ${gelesen}`,
     which: `(?:welche (?:seiten|artikel|texte|beiträge)|was(?= habe? ich ?))(?: habe? ich)?(?: (?:über|zu|zum|zur) (?<topic>.+?))?(?: habe? ich)?(?: ${gelesen})?`,
-    limits: table('seit:after nach:after vor:before bis:before im: in: am: aus: vom:'),
+    limits: table('seit:since nach:after vor:before bis:until im: in: am: aus: vom:'),
     names: {
       ...named(german.split(' ')),
       ...table(
@@ -62,11 +62,13 @@ const longest = 300;
 
 const forms = languages.map(({ when, which, limits, names, endings }) => {
   const any = (words: Record<string, unknown>) => Object.keys(words).join('|');
+  const relative = Object.keys(names).filter((name) => /^(?:last|this|yesterday|today)$/.test(names[name]));
   const time = `(?:(?:${any(names)})${endings}(?: (?:${any(names)}))?(?: [12]\\d{3})?|\\d{4}-\\d\\d(?:-\\d\\d)?|[12]\\d{3})`;
   return {
     when: new RegExp(`^${when}$`, 'iu'),
     which: new RegExp(`^${which}$`, 'iu'),
-    period: new RegExp(`(?:^| )(?:(?<word>${any(limits)}) )?(?<time>${time})(?= |$)`, 'iu'),
+    times: new RegExp(`(?:^| )(?:(?<word>${any(limits)}) )?(?<time>${time})(?= |$)`, 'giu'),
+    isAlone: new RegExp(`^(?:${relative.join('|')})${endings}(?: |$)`, 'iu'),
     limitOf: (word: string) => limits[word.toLowerCase()],
     nameOf: (word: string) => names[word] ?? names[word.slice(0, -1)] ?? word,
   };
@@ -74,24 +76,31 @@ const forms = languages.map(({ when, which, limits, names, endings }) => {
 
 /** Null for other questions. */
 export function readListQuestion(question: string, clock: Clock): ListQuestion | null {
-  const asked = question
-    .trim()
-    .replace(/\s+/g, ' ')
-    .replace(/[\s?!.]+$/, '');
+  let asked = question.trim().replace(/\s+/g, ' ');
   if (asked.length > longest) return null;
-  for (const { when, which, period, limitOf, nameOf } of forms) {
-    const topic = when.exec(asked)?.groups?.topic;
+  while (/[ ?!.]$/.test(asked)) asked = asked.slice(0, -1);
+  for (const form of forms) {
+    const topic = form.when.exec(asked)?.groups?.topic;
     if (topic !== undefined) return { topic, after: null, before: null };
-    const { 0: written = '', groups: { word = '', time = '' } = {} } = period.exec(asked) ?? {};
-    const about = which.exec(asked.replace(written, '').trim());
-    const within = periodOf(time.toLowerCase().split(' ').map(nameOf).join(' '), clock);
-    if (about === null || (about.groups?.topic === undefined && within === null)) continue;
-    const limit = limitOf(word);
+    const { written, limit, period } = periodIn(asked, form, clock);
+    const about = form.which.exec(asked.replace(written, '').trim());
+    if (about === null || (about.groups?.topic === undefined && period === null)) continue;
+    const { after, before } = period ?? { after: null, before: null };
     return {
       topic: about.groups?.topic ?? '',
-      after: limit === 'before' ? null : (within?.after ?? null),
-      before: limit === 'before' ? (within?.after ?? null) : limit === 'after' ? null : (within?.before ?? null),
+      after: limit === 'before' || limit === 'until' ? null : limit === 'after' ? before : after,
+      before: limit === 'since' || limit === 'after' ? null : limit === 'before' ? after : before,
     };
   }
   return null;
+}
+
+/** A bare year or month is rather a part of the topic: "the 2008 crisis". */
+function periodIn(asked: string, { times, isAlone, limitOf, nameOf }: (typeof forms)[number], clock: Clock) {
+  for (const { 0: written, groups: { word, time = '' } = {} } of asked.matchAll(times)) {
+    if (word === undefined && !isAlone.test(time)) continue;
+    const period = periodOf(time.toLowerCase().split(' ').map(nameOf).join(' '), clock);
+    if (period !== null) return { written, limit: limitOf(word ?? ''), period };
+  }
+  return { written: '', limit: '', period: null };
 }

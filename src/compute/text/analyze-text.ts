@@ -128,7 +128,7 @@ export function createTextAnalyzer(createTokenizer: () => Tokenizer): TextAnalyz
       return { start, end, cost, term: lexicon.term(word, stem, further) };
     });
     memory.set(ownCopy(surface), tokens);
-    tokenizerLoad += surface.length < longStretch ? 1 : 5;
+    tokenizerLoad += Math.max(surface.length < longStretch ? 1 : 5, tokens.length);
     return tokens;
   }
 

@@ -67,10 +67,13 @@ const askRoute: RouteGroup = (app, { asking, heartbeatMs }) => {
         write(streamEvent(event, data));
         begin();
       };
+      open.add(stream);
       const answered = ask('search.ask', { ...body, report });
       // What is refused before the first event is answered like any other request.
-      await Promise.race([begun, answered]);
-      open.add(stream);
+      await Promise.race([begun, answered]).catch((error) => {
+        open.delete(stream);
+        throw error;
+      });
       const beat = setInterval(() => write(':\n\n'), heartbeatMs);
       void answered
         .then(

@@ -56,19 +56,26 @@ test('the rows of a space are compared with the store; those of an earlier versi
   const all = { missing: [1, 2], obsolete: [] };
   const some = { missing: [1], obsolete: [7] };
   const damaged = { rows: { name: '1.rows', bytes: 10, sha256: 'a'.repeat(64) } };
-  const cases: [what: string, write: () => void, findings: RegExp[], labels: object][] = [
-    ['no manifest', () => {}, [], all],
-    ['whole', () => writeSpace(dir), [], some],
-    ['of another store', () => writeSpace(dir, { store_id: 'x' }), [/of another store, x/], some],
-    ['never saved', () => writeSpace(dir, { rows: null }), [], all],
-    ['damaged', () => writeSpace(dir, damaged), [/^1\.rows: another size/], all],
-    ['of an earlier version', () => writeSpace(dir, { format: 3, shards: [] }), [], all],
-    ['of a later version', () => writeSpace(dir, { format: 5 }), [/^manifest\.json cannot be read: /], all],
+  const cases: [what: string, write: () => void, findings: RegExp[], labels: object, seen: number[]][] = [
+    ['no manifest', () => {}, [], all, []],
+    ['whole', () => writeSpace(dir), [], some, [2, 7]],
+    ['of another store', () => writeSpace(dir, { store_id: 'x' }), [/of another store, x/], some, [2, 7]],
+    ['never saved', () => writeSpace(dir, { rows: null }), [], all, []],
+    ['damaged', () => writeSpace(dir, damaged), [/^1\.rows: another size/], all, []],
+    ['of an earlier version', () => writeSpace(dir, { format: 3, shards: [] }), [], all, []],
+    ['of a later version', () => writeSpace(dir, { format: 5 }), [/^manifest\.json cannot be read: /], all, []],
   ];
-  for (const [what, write, expected, labels] of cases) {
+  for (const [what, write, expected, labels, expectedSeen] of cases) {
     write();
-    const { findings, ...compared } = await auditSpaceFiles(dir, { ...stored, labelEnd: 9 });
-    assert.deepEqual([compared, findings.length], [labels, expected.length], what);
+    const seen: number[] = [];
+    const { findings, ...compared } = await auditSpaceFiles(dir, { ...stored, labelEnd: 9 }, (rows) => {
+      seen.push(...rows.liveLabels());
+      return [];
+    });
+    assert.deepEqual([compared, seen, findings.length], [labels, expectedSeen, expected.length], what);
     for (const [at, finding] of expected.entries()) assert.match(findings[at], finding, what);
   }
+  writeSpace(dir);
+  const { findings } = await auditSpaceFiles(dir, { ...stored, labelEnd: 9 }, () => ['a fault']);
+  assert.deepEqual(findings, ['a fault'], 'what the caller finds in the rows');
 });
