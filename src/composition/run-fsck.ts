@@ -52,13 +52,13 @@ export async function runFsck({ settings, repair, full, seed, say, newId }: Fsck
   try {
     await proveStore(folder.path, { isShared: false, wasUsed: folder.wasUsed });
     const { store, index } = await look(folder.path);
-    if (store.length > 0) say(remedy);
     for (const { dir } of repair ? index : []) {
       rmSync(join(folder.path, 'index', dir), { recursive: true, force: true });
       say(`index/${dir}: deleted, the next start builds it again`);
     }
     const isSound = store.length === 0 && (repair || index.length === 0);
     say(!isSound ? 'not sound' : index.length === 0 ? 'sound' : 'sound once the next start has built what was deleted');
+    if (store.length > 0) say(remedy);
     return isSound;
   } finally {
     folder.release();

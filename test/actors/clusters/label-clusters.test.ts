@@ -11,7 +11,7 @@ import { contextOf } from '../attempt-context.ts';
 const free = { suspect: 1, index: 0, fetch: 0, poll: 0, purge: 0, entities: 0, background: 1, backfill: 0 };
 
 /** Has six topics, `topic1` to `topic6`, labelled by a model that refuses those named: which it was asked for, which have its label, and the error. */
-async function label(refused: readonly string[]) {
+async function label(refused: readonly string[], exclude: readonly string[] = []) {
   await using temporary = await TemporaryStore.open();
   const { clusters } = temporary.store.reader;
   await temporary.commit((transaction) => {
@@ -20,14 +20,20 @@ async function label(refused: readonly string[]) {
       const place = { size: 1, tombstoned: false, x: 0, y: 0 };
       transaction.clusters.put({ no, keywords, label: keywords[0], labelled: false, stale: false, ...place });
     }
+    const point = { page_no: 1, cluster_no: 2, probability: 1, x: 0, y: 0, since: false };
+    transaction.clusters.putPoints(1, [point]);
+    transaction.clusters.note('current', 1);
   });
   await temporary.commit(queueNaming(0, 1));
   const { jobs } = await temporary.commit(claimJobs({ at: 1, incarnation: 'life', leaseMs: 600, free, running: 0 }));
   const [job] = jobs;
   const asked: string[] = [];
   const handler = labelClustersHandler({
-    exclude: [],
-    reader: temporary.store.reader,
+    exclude,
+    reader: {
+      ...temporary.store.reader,
+      pages: { head: () => ({ title: 'A letter', canonical_url: 'https://mail.example.com/1' }) },
+    } as never,
     commit: (command) => temporary.commit(command),
     pool: { run: () => assert.fail('no topic is stale') } as never,
     chat: {
@@ -87,6 +93,12 @@ test('for a topic that lost pages, its own pages are read and few of all others,
 });
 
 const topics = ['topic1', 'topic2', 'topic3', 'topic4', 'topic5', 'topic6'];
+
+test('a topic with a page that is excluded from models is not named by one', async () => {
+  const { asked, labelled } = await label([], ['mail.example.com']);
+  const others = topics.filter((topic) => topic !== 'topic2');
+  assert.deepEqual([asked, labelled], [others, others]);
+});
 
 test('a model that refuses the first three topics is asked for no other', async () => {
   const error = 'provider llm: 400 for topic1';
