@@ -173,7 +173,7 @@ export function erasePage(transaction: Transaction, page: Page, at: number, reas
 }
 
 /** Delete what remains of an erased page or a replaced content, except query log entries, which are searched for in bulk. */
-export function purgeErased({ vectors, refusedTexts, models, backfills }: Transaction, pageNo: number): void {
+function purgeErased({ vectors, refusedTexts, models, backfills }: Transaction, pageNo: number): void {
   for (const { space } of models.all()) {
     vectors.remove(space, pageNo);
     refusedTexts.remove(space, pageNo);

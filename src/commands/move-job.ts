@@ -135,7 +135,7 @@ export function putBackfill(transaction: Transaction, backfill: Backfill, before
 }
 
 /** Null, without changes, if the model does not accept the event. */
-export function moveModel({ models }: Transaction, model: EmbeddingModel, event: ModelEvent): EmbeddingModel | null {
+function moveModel({ models }: Transaction, model: EmbeddingModel, event: ModelEvent): EmbeddingModel | null {
   const moved = nextModel(model, event);
   if (moved !== null) models.put(moved);
   return moved;

@@ -85,7 +85,10 @@ const ask = defineTool({
   input: z.looseObject({
     question: askRequest.shape.question.describe('The question, in any language.'),
     sentences: askRequest.shape.sentences.describe('Maximum number of sentences.'),
-    filters: filters.nullish().describe('What the pages must be.'),
+    filters: filters
+      .pick({ domain: true, after: true, before: true, lang: true })
+      .nullish()
+      .describe('What the pages must be.'),
   }),
   // The assistant is a language model itself.
   own: ['use_model', 'preview'],

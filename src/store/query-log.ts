@@ -209,7 +209,7 @@ function encodeHits({ labels, page_nos, scores }: LoggedHits): Buffer {
 
 /** Copies, as LMDB's buffers are valid only until the next read. */
 function decodeHits(bytes: Buffer): LoggedHits {
-  const count = bytes.length % bytesPerHit === 0 ? bytes.length / bytesPerHit : 0; // cut off: the columns cannot be told apart
+  const count = bytes.length % bytesPerHit === 0 ? bytes.length / bytesPerHit : 0; // of damaged ones nothing can be read
   const { buffer } = new Uint8Array(bytes);
   return {
     scores: new Float64Array(buffer, 0, count),

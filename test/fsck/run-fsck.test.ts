@@ -175,5 +175,5 @@ test('a repair deletes faulty files of the index and leaves faults of the store 
   await tamper(dataDir, ({ byUrl }) => byUrl.remove([...byUrl.getKeys()][0]));
   const repaired = await fsck(true);
   assert.equal(repaired.sound, false);
-  assert.match(repaired.said.at(-1) ?? '', /readback restore DIR --replace.* readback export FILE/);
+  assert.match(repaired.said.at(-1) ?? '', /readback restore DIR --replace.*readback export FILE/);
 });

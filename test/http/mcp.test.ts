@@ -124,7 +124,7 @@ test('every parameter is described, of filters too, and search takes few of them
     }
   };
   for (const { name, inputSchema } of tools) described(inputSchema as Schema, name);
-  const [search, getPage] = tools;
+  const [search, ask, getPage] = tools;
   assert.deepEqual(Object.keys(search.inputSchema.properties ?? {}), [
     'query',
     'k',
@@ -142,6 +142,7 @@ test('every parameter is described, of filters too, and search takes few of them
     minimum: 1,
     maximum: 100,
   });
+  assert.deepEqual(Object.keys(ask.inputSchema.properties ?? {}), ['question', 'sentences', 'filters']);
   assert.deepEqual(Object.keys(getPage.inputSchema.properties ?? {}), ['page_id', 'offset', 'length']);
 });
 

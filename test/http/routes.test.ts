@@ -131,6 +131,7 @@ test('an unknown field is 422 in every body there is, and not repeated beyond it
     '/v1/compare': { query: 'x', models: ['a', 'b'] },
     '/v1/admin/eval/score': {},
     '/v1/admin/eval/replay': {},
+    '/v1/ask': { question: 'x' },
     '/v1/codes': { purpose: 'pair' },
     '/v1/sessions': { token: 'x' },
     '/v1/tokens': { name: 'x' },

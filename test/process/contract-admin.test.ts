@@ -49,7 +49,7 @@ test('secrets are redacted in the config, however deep they stand', async () => 
 test('the list of tools is shown with name, description and input schema', async () => {
   const { tools, ...rest } = await shared.found<{ tools: Record<string, unknown>[] }>('/v1/admin/mcp');
   assert.deepEqual(rest, { enable_mutating_tools: false });
-  assert.equal(tools.length, 11);
+  assert.equal(tools.length, 12);
   for (const tool of tools) {
     assert.deepEqual(Object.keys(tool), ['name', 'description', 'inputSchema']);
     assert.equal((tool.inputSchema as { type: string }).type, 'object');

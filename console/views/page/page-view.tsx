@@ -75,7 +75,7 @@ function OnePage({ pageId }: { pageId: string }) {
   for (const { section_title } of passages) sections.set(section_title, (sections.get(section_title) ?? 0) + 1);
   const byId = passages.findIndex(({ chunk_id }) => chunk_id === wanted);
   const from = Number.parseInt(params.get('at') ?? '', 10);
-  // An edit gives passages other ids: then the one that begins there, or has what is meant.
+  // An edit gives passages other ids: then the passage of that offset.
   const at =
     byId >= 0 || wanted === null
       ? byId

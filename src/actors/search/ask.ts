@@ -76,7 +76,7 @@ interface Passage {
   chunk: PageResult['chunks'][number];
 }
 
-/** The best one; null where none is measured, as with an outside model. */
+/** Of the best page; null if it is not measured, as with an outside model. */
 function bestRelevance(results: readonly PageResult[]): number | null {
   const measured = results.flatMap(({ relevance }) => relevance ?? []);
   return measured.length === 0 ? null : Math.max(...measured);
