@@ -164,7 +164,7 @@ test('no call makes a tool give what it does not declare, and no message breaks 
   };
   const { body: list } = await post('writer', { jsonrpc: '2.0', id: 1, method: 'tools/list' });
   const { tools } = (list as { result: { tools: ListedTool[] } }).result;
-  assert.equal(tools.length, 16);
+  assert.equal(tools.length, 18);
   const judges = new Map(tools.map((tool) => [tool.name, new ToolJudge(documented, tool)]));
   const calls = fc.oneof(...tools.map((tool) => callsOf(documented, tool)));
   const fuzzed = fc.oneof({ weight: 9, arbitrary: calls }, { weight: 1, arbitrary: strangeMessages });
