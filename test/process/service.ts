@@ -298,7 +298,7 @@ export class RunningService {
     const { body } = await this.call<Partial<ModelListResponse>>('GET', '/v1/models');
     const active = body.models?.find(({ is_active }) => is_active);
     const pending = active?.paused ? 0 : (active?.vectors_pending ?? 0);
-    if (active === undefined || active.paused || pending > 0) return pending;
+    if (active === undefined || active.paused || pending > 0 || body.models?.length !== 1) return pending;
     const filling = await this.call<Partial<JobListResponse>>(
       'GET',
       '/v1/jobs?kind=backfill_model&status=running&limit=1',
