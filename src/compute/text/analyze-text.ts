@@ -3,13 +3,13 @@
  * indexes use it, and queries follow the same rules. A tokenizer (wink-nlp for texts) splits stretches and finds sentences; unspaced
  * scripts and over-long runs are handled here.
  *
- * Most stretches repeat, so their tokens are remembered. One analyzer per thread, as it owns tokenizer and memory. Any string is safe, in
- * linear time.
+ * Most stretches are known and cached, so the tokenizer gets a digest of the text (text-digest.ts). One analyzer per thread, as it owns
+ * tokenizer and caches. Any string is safe, in linear time.
  */
-import { ownCopy } from '../structures/longer.ts';
 import { Lexicon } from './lexicon.ts';
 import { porterStem } from './stemmers.ts';
-import { type Token, TokenBuffer, type TokenColumns } from './token-buffer.ts';
+import { CHARACTERS, LONG_RUN, TextDigest, UNKNOWN } from './text-digest.ts';
+import { formOf, TokenBuffer, TokenCache, type TokenColumns } from './token-cache.ts';
 import { longestRun, tokenizerView } from './tokenizer-view.ts';
 import { eachCharacter } from './unspaced-scripts.ts';
 import type { TokenizedStretches, Tokenizer } from './wink-tokenizer.ts';
@@ -51,41 +51,30 @@ export interface TextAnalyzer {
 }
 
 /**
- * wink never forgets a token and keeps its text alive, so it is recreated (0.2 s), with the cache of stretches, after this many of them;
- * one of 13 or more characters counts five. Bounds it to about 100 MB.
+ * wink never forgets a token and keeps its source digest alive, so it is recreated (0.2 s) after this many new stretches; one of 13 or
+ * more characters counts five. Bounds it to about 100 MB.
  */
 const maxTokenizerLoad = 100_000;
 const longStretch = 13;
-/** About 20 MB. */
+/** Size limits of the caches of stretches and terms; about 20 MB each. */
+const maxStretches = 150_000;
 const maxTerms = 150_000;
 /** At most 64 characters, letters and digits separate from others. */
 const longRunPart = /[\p{L}\p{M}\p{N}]{1,64}|[^\p{L}\p{M}\p{N}\s]{1,64}/gu;
 const sentencePunctuation = /[.!?…]["'”’)\]]*$/;
-const plainAscii = /^[\x20-\x7e]*$/;
-/** UTF-16 units per call of the tokenizer: wink is fastest around 4,000; up to the second number while a sentence end is open. */
-const batchLength = 4096;
-const longestBatch = 8192;
-/** Decides whether a mark before it ended a sentence, and has none. */
-const closingWord = /^[\p{L}\p{N}][^.!?]*$/u;
-
-/** A part of a text that waits for the tokenizer, or for its turn. UTF-16 offsets. */
-interface Piece {
-  kind: 'stretch' | 'characters' | 'longRun';
-  start: number;
-  end: number;
-}
 
 const noEnds: readonly number[] = [];
 const nothingRead: TokenizedStretches = { firsts: [], ends: [], sentenceEnds: [] };
 
 /** `createTokenizer`: wink's for texts; the rule-based one for queries, which need no sentences or costs. */
 export function createTextAnalyzer(createTokenizer: () => Tokenizer): TextAnalyzer {
+  const digest = new TextDigest();
   let lexicon = new Lexicon();
   // A word has several surfaces, and a stem costs microseconds.
   const describe = createWordTerms((word) => lexicon.stemOfWord(word) ?? porterStem(word));
   let tokenize = createTokenizer();
   let tokenizerLoad = 0;
-  let memory = new Map<string, readonly Token[]>();
+  let memory = new TokenCache(lexicon);
 
   function addCharacters(buffer: TokenBuffer, text: string, start: number, end: number): void {
     eachCharacter(text, { start, end }, (character) => {
@@ -121,68 +110,74 @@ export function createTextAnalyzer(createTokenizer: () => Tokenizer): TextAnalyz
     return withOtherForms(surface, whole, describe);
   }
 
-  /** Remember the tokens of a stretch, which is cut at `ends`. */
-  function learn(surface: string, ends: readonly number[]): readonly Token[] {
-    const tokens = partsOf(surface, ends).map(({ start, end, cost, word, stem, others = [] }) => {
-      const further = others.map((other) => lexicon.term(other.word, other.stem));
-      return { start, end, cost, term: lexicon.term(word, stem, further) };
-    });
-    memory.set(ownCopy(surface), tokens);
-    tokenizerLoad += Math.max(surface.length < longStretch ? 1 : 5, tokens.length);
-    return tokens;
+  /** Number of a new stretch that needs no tokenizer, or UNKNOWN. */
+  function learnPlain(surface: string): number {
+    const tokenEnds = plainTokenEnds(surface);
+    return tokenEnds === null ? UNKNOWN : memory.learn(surface, partsOf(surface, tokenEnds), formOf(surface));
   }
 
-  /** Tokenize a batch, learn new stretches, and add all tokens. Known stretches only matter for sentences. */
-  function readBatch(buffer: TokenBuffer, text: string, batch: readonly Piece[], wantsSentences: boolean): void {
-    const surfaceOf = ({ start, end }: Piece) => text.slice(start, end);
-    const isGiven = (piece: Piece) =>
-      piece.kind === 'stretch' && (wantsSentences || memory.get(surfaceOf(piece)) === undefined);
-    const given = batch.filter(isGiven);
-    const views = given.map((piece) => viewOf(surfaceOf(piece)));
-    const read = given.length === 0 ? nothingRead : tokenize(views);
+  /** Tokenize the digest, learn new stretches, and add all waiting tokens. Known stretches only matter for sentences. */
+  function readDigest(buffer: TokenBuffer, text: string, wantsSentences: boolean): void {
+    const { places, starts, ends, ids } = digest;
+    const read = wantsSentences || digest.hasUnknown ? tokenize(digest.stretches) : nothingRead;
     const sentences = read.sentenceEnds.values();
     let sentence = sentences.next().value;
-    let place = 0;
-    for (const piece of batch) {
-      if (piece.kind === 'characters') addCharacters(buffer, text, piece.start, piece.end);
-      else if (piece.kind === 'longRun') addLongRun(buffer, text, piece.start, piece.end);
+    let given = 0;
+    for (let i = 0; i < digest.count; i++) {
+      let id = ids[i];
+      if (id === CHARACTERS) addCharacters(buffer, text, starts[i], ends[i]);
+      else if (id === LONG_RUN) addLongRun(buffer, text, starts[i], ends[i]);
       else {
-        const surface = surfaceOf(piece);
-        const isRead = piece === given[place];
-        const tokens =
-          memory.get(surface) ?? learn(surface, read.ends.slice(read.firsts[place], read.firsts[place + 1]));
         let sentenceEnds = noEnds;
-        if (isRead && sentence?.stretch === place) {
-          const found: number[] = [];
-          for (; sentence?.stretch === place; sentence = sentences.next().value) found.push(sentence.at);
-          // The batch's end is a sentence end only if it looks like one.
-          if (place === given.length - 1 && !sentencePunctuation.test(surface.slice(-8))) found.pop();
-          sentenceEnds = found;
+        if (places[given] === i) {
+          if (id === UNKNOWN) {
+            const surface = text.slice(starts[i], ends[i]);
+            const tokenEnds = read.ends.slice(read.firsts[given], read.firsts[given + 1]);
+            const form = formOf(surface);
+            // An abbreviation is one token with its full stop.
+            const isWhole = form === 'markedWord' && tokenEnds.length !== 2;
+            id = memory.get(surface) ?? memory.learn(surface, partsOf(surface, tokenEnds), isWhole ? 'marked' : form);
+            tokenizerLoad += surface.length < longStretch ? 1 : 5;
+          }
+          if (sentence?.stretch === given) {
+            const found: number[] = [];
+            for (; sentence?.stretch === given; sentence = sentences.next().value) {
+              // The stand-in may have another length.
+              const isAtEnd = sentence.at === digest.stretches[given].length;
+              found.push(isAtEnd ? ends[i] - starts[i] : sentence.at);
+            }
+            // The digest's end is a sentence end only if it looks like one.
+            const isLast = given === places.length - 1;
+            if (isLast && !sentencePunctuation.test(text.slice(Math.max(starts[i], ends[i] - 8), ends[i]))) found.pop();
+            sentenceEnds = found;
+          }
+          given++;
         }
-        if (isRead) place++;
-        buffer.addStretch(tokens, piece.start, sentenceEnds);
+        memory.append(buffer, id, starts[i], sentenceEnds);
       }
     }
-    if (tokenizerLoad <= maxTokenizerLoad) return;
-    tokenize = createTokenizer();
-    memory = new Map();
-    tokenizerLoad = 0;
+    digest.clear();
+    if (tokenizerLoad > maxTokenizerLoad) {
+      tokenize = createTokenizer();
+      tokenizerLoad = 0;
+    }
+    if (memory.size > maxStretches) memory = new TokenCache(lexicon);
   }
 
   function tokensOf(text: string, wantsSentences: boolean): TokenColumns {
-    const buffer = new TokenBuffer(findLineBorders(text));
-    let batch: Piece[] = [];
-    const readAll = (): void => {
-      if (batch.length > 0) readBatch(buffer, text, batch, wantsSentences);
-      batch = [];
+    digest.clear();
+    const buffer = new TokenBuffer(text.length, findLineBorders(text));
+    const readIfFull = (): void => {
+      if (digest.isFull) readDigest(buffer, text, wantsSentences);
     };
-    const add = (kind: Piece['kind'], start: number, end: number): void => {
-      batch.push({ kind, start, end });
-      const length = end - batch[0].start;
-      if (length >= longestBatch || (length >= batchLength && closingWord.test(text.slice(start, end)))) readAll();
+    const addStretch = (start: number, end: number): void => {
+      if (end - start > longestRun) digest.addRun(LONG_RUN, start, end);
+      else {
+        const surface = text.slice(start, end);
+        digest.addStretch(memory, memory.get(surface) ?? learnPlain(surface), surface, start);
+      }
+      readIfFull();
     };
-    const addStretch = (start: number, end: number): void =>
-      add(end - start > longestRun ? 'longRun' : 'stretch', start, end);
     /** For stretches with unspaced scripts: the text between their runs are stretches too. */
     const takeApart = (start: number, end: number): void => {
       const { view, runs } = tokenizerView(text.slice(start, end));
@@ -190,7 +185,8 @@ export function createTextAnalyzer(createTokenizer: () => Tokenizer): TextAnalyz
       const addRunsBefore = (to: number): void => {
         for (; next < runs.length && runs[next].start < to; next++) {
           const run = runs[next];
-          add(run.unspaced ? 'characters' : 'longRun', start + run.start, start + run.end);
+          digest.addRun(run.unspaced ? CHARACTERS : LONG_RUN, start + run.start, start + run.end);
+          readIfFull();
         }
       };
       eachStretch(view, (from, to) => {
@@ -203,14 +199,14 @@ export function createTextAnalyzer(createTokenizer: () => Tokenizer): TextAnalyz
       if (isPlain) addStretch(start, end);
       else takeApart(start, end);
     });
-    readAll();
+    if (digest.count > 0) readDigest(buffer, text, wantsSentences);
     return buffer.finish();
   }
 
   function trim(): void {
     if (lexicon.size <= maxTerms) return;
     lexicon = new Lexicon();
-    memory = new Map();
+    memory = new TokenCache(lexicon);
   }
 
   return {
@@ -278,8 +274,26 @@ function startsHere(pattern: RegExp, text: string, at: number): boolean {
   return pattern.test(text);
 }
 
-/** Of equal length, as the tokenizer knows it. */
-const viewOf = (surface: string): string => (plainAscii.test(surface) ? surface : tokenizerView(surface).view);
+/**
+ * Stretches without a need for the tokenizer, which takes several microseconds each: a word or number with at most one mark on either
+ * side. Most new ones are such. A test ensures equality with wink-nlp.
+ */
+const plainWord = /^[("“[]?\p{L}[\p{L}\p{M}]*[,;:)\]"”]?$/u;
+const plainNumber = /^[0-9]+[,;]?$/;
+const mark = /[,;:)\]("“”[]/;
+/** wink splits short words that look like contractions: `cannot`, `dont`, `therell`. */
+const mayBeContraction = /(?:nt|ve|ll|re|not|iam)$/i;
+const longestContraction = 8;
+
+/** Token ends of a stretch, or null to ask the tokenizer. */
+export function plainTokenEnds(stretch: string): number[] | null {
+  if (!plainWord.test(stretch) && !plainNumber.test(stretch)) return null;
+  const { length } = stretch;
+  const hasMarkBefore = mark.test(stretch[0]);
+  if (mark.test(stretch[length - 1])) return hasMarkBefore ? null : [length - 1, length];
+  if (length <= longestContraction + 1 && mayBeContraction.test(stretch)) return null;
+  return hasMarkBefore ? [1, length] : [length];
+}
 
 /** Cheap test: true for all unspaced scripts and lone surrogates, and some others. */
 function mayNeedCare(unit: number): boolean {
