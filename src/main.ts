@@ -31,21 +31,34 @@ import { createLog } from './telemetry/log.ts';
 import { createMetrics } from './telemetry/metrics.ts';
 import { version } from './version.ts';
 
-const usage = 'usage: npm start [-- --demo]; everything else is set by environment variables: see docs/settings.md';
+const usage = `readback: a self-hosted index of everything you have read
+
+usage: npm start [-- --demo]
+
+  --demo      use a separate data folder with sample pages, show a search, keep running
+  --version   print the version
+  --help      print this
+
+Everything else is set by environment variables: see docs/settings.md.`;
 
 /** From the stop, ms; the jobs need the remaining time. */
 const answerWithinMs = 3000;
 
 function readArguments(): { demo: boolean } {
   try {
-    return parseArgs({ options: { demo: { type: 'boolean', default: false } } }).values;
+    const { values } = parseArgs({
+      options: { demo: { type: 'boolean' }, help: { type: 'boolean' }, version: { type: 'boolean' } },
+    });
+    if (values.help) leave(0, usage);
+    if (values.version) leave(0, version);
+    return { demo: values.demo ?? false };
   } catch (error) {
-    leave(2, `${errorMessage(error)}\n${usage}`);
+    leave(2, `${errorMessage(error)}\n\n${usage}`);
   }
 }
 
 function leave(code: number, message: string): never {
-  process.stderr.write(`${message}\n`);
+  (code === 0 ? process.stdout : process.stderr).write(`${message}\n`);
   process.exit(code);
 }
 

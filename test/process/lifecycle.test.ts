@@ -220,6 +220,9 @@ test('an unknown argument ends the start with exit code 2 and the usage', async 
   const wrong = await service.attempt({}, ['--damo']);
   assert.equal(wrong.code, 2);
   assert.match(wrong.stderr, /--damo[\s\S]*usage: npm start/);
+  const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
+  const told = await service.attempt({}, ['--version']);
+  assert.deepEqual({ code: told.code, stdout: told.stdout }, { code: 0, stdout: `${version}\n` });
 });
 
 test('without a configured token the first start makes one that only its owner can read, and keeps it', async (t) => {
