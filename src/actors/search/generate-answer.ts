@@ -4,6 +4,7 @@
  * stored text.
  */
 
+import { remembered } from '../../compute/structures/remembered.ts';
 import { enveloped, neutralText } from '../../compute/text/neutral-text.ts';
 import type { AskRequest, Generated } from '../../domain/ask.ts';
 import { normalizeText } from '../../domain/normalize-text.ts';
@@ -120,7 +121,7 @@ const closed = /<\/think(?:ing)?>/i;
 /** Reads the model's text as it comes, line by line. */
 class AnswerReader {
   dropped = 0;
-  readonly #passages: readonly string[];
+  readonly #findQuotation: ReturnType<typeof quotationFinder>;
   readonly #give: (sentence: VerifiedSentence) => void;
   #given = 0;
   #length = 0;
@@ -133,7 +134,7 @@ class AnswerReader {
   #saysNothing = false;
 
   constructor(passages: readonly string[], give: (sentence: VerifiedSentence) => void) {
-    this.#passages = passages;
+    this.#findQuotation = quotationFinder(passages);
     this.#give = give;
   }
 
@@ -176,7 +177,7 @@ class AnswerReader {
     let at = 0;
     for (const { start, end, number, words } of citationsIn(line)) {
       this.#addText(line.slice(at, start));
-      const quotation = findQuotation(words, this.#passages, number - 1);
+      const quotation = this.#findQuotation(words, number - 1);
       if (quotation !== null && this.#text !== '') this.#cited.push(quotation);
       at = end;
     }
@@ -225,9 +226,9 @@ function citationsIn(line: string): (Span & { number: number; words: string })[]
   return found;
 }
 
-/** With soft hyphens and the like, which may stand between letters of a stored word. */
-const words = /[\p{L}\p{M}\p{N}\u00ad\u200b\u2060\ufeff]+/gu;
-const hidden = /[\u00ad\u200b\u2060\ufeff]/;
+/** With soft hyphens, joiners and the like, which may stand between letters of a stored word. */
+const words = /[\p{L}\p{M}\p{N}\p{Join_C}\u00ad\u200b\u2060\ufeff]+/gu;
+const hidden = /[\p{Join_C}\u00ad\u200b\u2060\ufeff]/u;
 const unspaced =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
 /** A quotation of fewer words or letters shows nothing. */
@@ -255,22 +256,25 @@ function lettersOf(text: string, separator: string): { letters: string; places: 
   return { letters, places };
 }
 
-/** Where the words stand in a row in a passage, first in the named passage; null if in none. */
-export function findQuotation(quoted: string, passages: readonly string[], named: number): Quotation | null {
-  const plain = neutralText(quoted).slice(0, maxQuotation);
-  const separator = unspaced.test(plain) ? '' : ' ';
-  const wanted = lettersOf(plain, separator).letters;
-  const count = wanted.split(' ').length - 2;
-  if (wanted.replaceAll(' ', '').length < fewest.letters || (separator === ' ' && count < fewest.words)) return null;
-  const order = [named, ...passages.keys()].filter((at) => passages[at] !== undefined);
-  for (const passage of order) {
-    const { letters, places } = lettersOf(passages[passage], separator);
-    const at = letters.indexOf(wanted);
-    if (at < 0) continue;
-    const [first, last] = [at + separator.length, at + wanted.length - 1 - separator.length];
-    return { passage, start: places[first].start, end: places[last].end };
-  }
-  return null;
+/** Finds where words stand in a row in a passage, first in the named passage; null if in none. */
+export function quotationFinder(passages: readonly string[]) {
+  const lettersBy = remembered(2, (separator: string) => passages.map((text) => lettersOf(text, separator)));
+  return (quoted: string, named: number): Quotation | null => {
+    const plain = neutralText(quoted).slice(0, maxQuotation);
+    const separator = unspaced.test(plain) ? '' : ' ';
+    const wanted = lettersOf(plain, separator).letters;
+    const count = wanted.split(' ').length - 2;
+    if (wanted.replaceAll(' ', '').length < fewest.letters || (separator === ' ' && count < fewest.words)) return null;
+    const read = lettersBy(separator);
+    for (const passage of [named, ...read.keys()]) {
+      const at = read[passage]?.letters.indexOf(wanted) ?? -1;
+      if (at < 0) continue;
+      const { places } = read[passage];
+      const [first, last] = [at + separator.length, at + wanted.length - 1 - separator.length];
+      return { passage, start: places[first].start, end: places[last].end };
+    }
+    return null;
+  };
 }
 
 /** Without marks of Markdown, tags, and targets of links. */

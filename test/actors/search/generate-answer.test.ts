@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
   completeQuestion,
-  findQuotation,
   generateAnswer,
   plainSentence,
+  quotationFinder,
   type VerifiedSentence,
 } from '../../../src/actors/search/generate-answer.ts';
 
@@ -117,16 +117,19 @@ test('soft hyphens and decomposed letters of a passage are found by plain words'
   for (const text of ['Der Grau\u00adreiher bru\u0308tet hoch.', 'Der Grau\u200breiher brütet hoch.'])
     for (const quoted of ['graureiher brütet hoch', 'Graureiher bru\u0308tet hoch', 'Grau\u00adreiher brütet hoch'])
       assert.deepEqual(
-        findQuotation(quoted, [text], 0),
+        quotationFinder([text])(quoted, 0),
         { passage: 0, start: 4, end: text.length - 1 },
         `${text} ${quoted}`,
       );
+  const persian = 'من کتاب\u200cهای تاریخی می\u200cخوانم.';
+  for (const quoted of ['کتاب\u200cهای تاریخی می\u200cخوانم', 'کتابهای تاریخی میخوانم'])
+    assert.deepEqual(quotationFinder([persian])(quoted, 0), { passage: 0, start: 3, end: persian.length - 1 });
 });
 
 test('words of scripts without spaces are found, and numbers of passages that do not exist change nothing', () => {
   const texts = ['鷺は浅い水の中で何時間も待つ。'];
-  assert.deepEqual(findQuotation('浅い水の中で何時間', texts, 7), { passage: 0, start: 2, end: 11 });
-  assert.equal(findQuotation('深い水の中で何時間', texts, 0), null);
+  assert.deepEqual(quotationFinder(texts)('浅い水の中で何時間', 7), { passage: 0, start: 2, end: 11 });
+  assert.equal(quotationFinder(texts)('深い水の中で何時間', 0), null);
 });
 
 test('no mark, tag or hidden character is left of a sentence', () => {
