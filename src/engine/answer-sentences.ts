@@ -5,6 +5,7 @@
 import { hasContent } from '../compute/embedding/encoder-windows.ts';
 import { isStopWord } from '../compute/text/stop-words.ts';
 import { highlightedWords, type Span, sentenceBorders } from './highlight.ts';
+import { likelyRelevant } from './relevance.ts';
 
 export interface AnswerPassage {
   page: string;
@@ -35,8 +36,6 @@ export const WEIGHTS = { words: 0.16, passage: 0.04 };
 export const comparedSentences = 24;
 /** Cosines of a question with sentences about something else, and with near ones. `least`: a tenth of the questions about something unread get an answer. */
 export const EVIDENCE = { unrelated: 0.79, near: 0.835, least: 0.058 };
-/** Relevance of a page that is likely about the question. */
-export const likelyRelevant = 0.5;
 /** Sentences whose cosine is further below the best say little about it. */
 const farBelow = 0.08;
 /** UTF-16 code units; longer ones are cut between words: texts without marks. */

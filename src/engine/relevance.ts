@@ -16,6 +16,9 @@ export interface RelevanceWeights {
   nearness: number;
 }
 
+/** A passage of this probability is likely relevant. */
+export const likelyRelevant = 0.5;
+
 export const RELEVANCE: RelevanceWeights = { bias: -9.1, covered: 8.2, nearness: 13.7 };
 
 export function relevance({ covered, nearness }: Evidence, weights: RelevanceWeights = RELEVANCE): number {

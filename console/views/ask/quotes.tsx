@@ -2,6 +2,7 @@
 import { useEffect } from 'preact/hooks';
 import { readListQuestion } from '../../../src/compute/ranking/list-questions.ts';
 import type { AskResponse, Quote } from '../../../src/domain/ask.ts';
+import { likelyRelevant } from '../../../src/engine/relevance.ts';
 import { call } from '../../api/client.ts';
 import { linkTo, useKept } from '../../app/router.ts';
 import { dateOf, fullDateOf } from '../../ui/format.ts';
@@ -67,8 +68,6 @@ const question = new RegExp(
   `^(?:${questionWords})\\s+\\S+\\s+\\S|[?？؟]\\s*$|[吗呢]$|什么|怎么|为什么|哪[里个]|なぜ|どこ|いつ|ですか$|무엇|어떻게`,
   'iu',
 );
-
-const likelyRelevant = 0.5;
 
 /** A question that the service is likely to answer by sentences of these results. */
 const isAnswered = ({ query, results }: Found): boolean =>

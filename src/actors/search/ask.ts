@@ -23,19 +23,15 @@ import { DomainError } from '../../domain/errors.ts';
 import { isoOf, numberOf } from '../../domain/ids.ts';
 import { builtInModel } from '../../domain/model.ts';
 import { type PageResult, type SearchRequest, type SearchResponse, searchRequest } from '../../domain/search.ts';
-import {
-  inReadingOrder,
-  isAnswer,
-  likelyRelevant,
-  likelySentences,
-  scoredSentences,
-} from '../../engine/answer-sentences.ts';
+import { inReadingOrder, isAnswer, likelySentences, scoredSentences } from '../../engine/answer-sentences.ts';
 import type { Span } from '../../engine/highlight.ts';
+import { likelyRelevant } from '../../engine/relevance.ts';
 import type { ChatClient } from '../../providers/chat-client.ts';
 import type { Embedders } from '../../providers/embedders.ts';
 import { BreakerOpenError, ProviderError } from '../../providers/provider-error.ts';
 import type { LibraryParts } from '../system/service.ts';
 import { completeQuestion, generateAnswer } from './generate-answer.ts';
+import { earliest, latest } from './rank-query.ts';
 
 export interface AskDependencies extends Pick<LibraryParts, 'reader' | 'now' | 'monotonic'> {
   embedders: Pick<Embedders, 'queryVector' | 'passages'>;
@@ -164,6 +160,7 @@ export function questionAnswerer(
     );
     const quoted = new Set(quotes.map(({ page_id }) => page_id));
     const related = passages.filter(({ page }) => quoted.has(page.page_id) || (page.relevance ?? 1) >= likelyRelevant);
+    // Why nothing answers although pages were found: as if these had not been.
     const isReason = quotes.length > 0 || results.length === 0;
     const nothing = isReason
       ? no_results
@@ -176,11 +173,11 @@ export function questionAnswerer(
     { filters, operators, tz }: AskRequest,
     signal: AbortSignal | undefined,
   ) => {
-    const [from, to] = [after, before].map((at) => (at === null ? null : isoOf(at)));
+    const [from, to] = [after, before].map(isoOrNull);
     const times = [from === null ? [] : `after:${from}`, to === null ? [] : `before:${to}`].flat();
     const within = {
-      after: latest(filters?.after ?? null, from),
-      before: latest(filters?.before ?? null, to, -1),
+      after: isoOrNull(latest(msOf(filters?.after), after)),
+      before: isoOrNull(earliest(msOf(filters?.before), before)),
     };
     const about =
       topic === ''
@@ -318,9 +315,8 @@ function wordings(question: string, turns: AskRequest['turns']): string[] {
   return question.split(/\s+/).length <= shortQuestion ? [joined, question] : [question, joined];
 }
 
-/** Of two times, ISO; `sign` -1: the earliest. */
-const latest = (a: string | null, b: string | null, sign = 1): string | null =>
-  a === null || b === null ? (a ?? b) : sign * (Date.parse(a) - Date.parse(b)) >= 0 ? a : b;
+const msOf = (iso: string | null | undefined) => (iso == null ? null : Date.parse(iso));
+const isoOrNull = (ms: number | null) => (ms === null ? null : isoOf(ms));
 
 /** Estimated: four bytes each, whatever the script. */
 const tokensIn = (text: string): number => Math.ceil(Buffer.byteLength(text) / 4);

@@ -10,6 +10,7 @@ import {
 import { unknownId } from '../../domain/errors.ts';
 import { idOf } from '../../domain/ids.ts';
 import type { SearchRequest, SimilarQuery, SimilarResponse, Suggestion } from '../../domain/search.ts';
+import { likelyRelevant } from '../../engine/relevance.ts';
 import type { StoreReader } from '../../store/store.ts';
 import { namesSharedWith, pagesSharing } from '../entities/shared-entities.ts';
 import { pageDetailsOf } from '../system/list-pages.ts';
@@ -19,8 +20,6 @@ import { type OrderedPage, pageFiltersOf } from './rank-query.ts';
 
 /** Number of results, likely relevant, that suggestions are based on. */
 const topResults = 2;
-/** Minimum relevance of such a result. */
-const likely = 0.5;
 const namesInReason = 2;
 
 type MediationDependencies = Pick<LibraryParts, 'ask' | 'reader'>;
@@ -51,7 +50,7 @@ export function mediation(dependencies: MediationDependencies) {
     ranked: readonly Pick<OrderedPage, 'page_no' | 'relevance' | 'duplicates'>[],
     signal?: AbortSignal | undefined,
   ): Promise<Suggestion[]> => {
-    const relevant = ranked.filter(({ relevance }) => (relevance ?? 1) >= likely).slice(0, topResults);
+    const relevant = ranked.filter(({ relevance }) => (relevance ?? 1) >= likelyRelevant).slice(0, topResults);
     if (k === 0 || relevant.length === 0) return [];
     const except = ranked.flatMap(({ page_no, duplicates = [] }) => [page_no, ...duplicates]);
     const page_nos = relevant.map(({ page_no }) => page_no);

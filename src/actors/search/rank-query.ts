@@ -397,8 +397,9 @@ export function askedBy(
   };
 }
 
-const latest = (a: number | null, b: number | null) => (a === null || b === null ? (a ?? b) : Math.max(a, b));
-const earliest = (a: number | null, b: number | null) => (a === null || b === null ? (a ?? b) : Math.min(a, b));
+/** Of two times, where null is none. */
+export const latest = (a: number | null, b: number | null) => (a === null || b === null ? (a ?? b) : Math.max(a, b));
+export const earliest = (a: number | null, b: number | null) => (a === null || b === null ? (a ?? b) : Math.min(a, b));
 
 /** Errors: DomainError `invalid` for an invalid domain; `not_found` for an unknown entity. */
 export function pageFiltersOf(
