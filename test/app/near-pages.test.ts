@@ -3,7 +3,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { searchResponse, similarResponse } from '../../src/domain/search.ts';
-import { realEncoder } from '../process/service.ts';
+import { realEncoder, until } from '../process/service.ts';
 import { isDomainError, library, WholeSystem } from './whole-system.ts';
 
 test('similar pages and suggestions come from page vectors, also after they were lost', async (t) => {
@@ -48,7 +48,7 @@ test('similar pages and suggestions come from page vectors, also after they were
   await system.stop();
   rmSync(join(system.dataDir, 'index', 'pages'), { recursive: true });
   await system.start();
-  await system.ask('index.settled', {});
+  await until(async () => (await similar('heron', 50)).length === near.length, 'the vectors of pages are back');
   assert.deepEqual(await similar('heron', 50), near);
 });
 

@@ -112,10 +112,6 @@ export function indexHandlers({
       const { deletions, waiting } = sparse.stats();
       return { clean: deletions === 0 && waiting === 0 };
     },
-    'index.settled': async () => {
-      await Promise.all([recovery.settled(), spaces.settled()]);
-      return undefined;
-    },
     'index.retrieve': async (request, signal) => {
       idle.searched();
       const model = searchableModel(request.model);

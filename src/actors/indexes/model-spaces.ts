@@ -16,7 +16,9 @@ import type { LabelRange } from '../../domain/page.ts';
 import { type ModelSpace, type ModelSpaceOptions, openModelSpace, spaceFolders } from './model-space.ts';
 
 export interface ModelSpacesOptions extends ModelSpaceOptions {
+  /** Monotonic, ms. */
   monotonic: () => number;
+  /** Idle time before a space is closed, ms. */
   idleMs?: number;
 }
 
@@ -144,9 +146,6 @@ export function modelSpaces(options: ModelSpacesOptions) {
           }),
         ),
       );
-    },
-    async settled(): Promise<void> {
-      for (const { complete } of entries.values()) await (await complete).settled();
     },
     /** Delete removed content permanently, in memory and files of every model. */
     async purge(): Promise<void> {

@@ -30,6 +30,7 @@ export interface RetrieveRequest extends SearchWords {
   model: string;
   relevance: boolean;
   sketches: boolean;
+  /** Without vectors. */
   byWords: boolean;
 }
 
@@ -47,6 +48,7 @@ export interface MatchedPages {
   facets: SearchFacets | null;
 }
 
+/** The candidates' pages at the time of the search. */
 export interface CandidatePages {
   /** By label; deleted labels are left out. */
   pageOf: ReadonlyMap<number, number>;
@@ -68,6 +70,7 @@ export interface RankedPages {
   reranker: string | null;
 }
 
+/** Pages near the mean of these pages' vectors. */
 export interface NearPagesRequest {
   /** Null: the active one. */
   model: string | null;
@@ -127,6 +130,7 @@ interface InternalMessages {
   };
   /** Replies when the model's space is complete in memory. */
   'index.openSpace': { request: { model_id: string }; reply: undefined };
+  /** Replies when the space's files are deleted. */
   'index.dropSpace': { request: { space: number }; reply: undefined };
   'index.nearPages': { request: NearPagesRequest; reply: NearPage[] };
   /** Pages that are near to one of some, and it to them. */
@@ -139,8 +143,6 @@ interface InternalMessages {
   'index.markPassages': { request: MarkTask; reply: readonly MarkedPassage[] };
   /** Assign completed pages to the topics of their nearest pages. Replies before it is done. */
   'cluster.place': { request: { page_nos: readonly number[] }; reply: undefined };
-  /** Replies when no recovery is running. */
-  'index.settled': { request: Record<string, never>; reply: undefined };
 }
 
 type SystemMessages = Messages & InternalMessages;

@@ -14,6 +14,7 @@ import { noChanges } from '../../../src/store/commit.ts';
 import { openThreadPool, type ThreadPool } from '../../../src/threads/thread-pool.ts';
 import { submission } from '../../commands/submissions.ts';
 import { pageRow } from '../../machines/rows.ts';
+import { until } from '../../process/service.ts';
 import type { Hosted } from '../hosted.ts';
 import { keptLog, type LogLine } from '../quiet-log.ts';
 import { Shelf } from '../shelf.ts';
@@ -195,7 +196,7 @@ test('a start that may wait for so long only goes on without the rest, which com
   const { hosted } = await readyIndexes(shelf, new CommitFeed(), { recoveryWaitMs: 1, aroundRecovery });
   assert.deepEqual(await find(hosted, 'oak'), { found: 0, rebuilding: 1 });
   letGo();
-  await hosted.ask('index.settled', {});
+  await until(async () => (await hosted.ask('index.state', {})).state === 'whole', 'all is back');
   assert.deepEqual(await find(hosted, 'oak'), { found: 2000, rebuilding: undefined });
   await stop(hosted);
 });
@@ -212,7 +213,7 @@ test('lost files are rebuilt beside the service, and searches say so meanwhile',
   assert.ok(lines.some(({ msg }) => /rebuilding them in the background/.test(msg)));
   assert.ok(existsSync(join(indexDir(shelf), 'rebuilding')));
   letGo();
-  await hosted.ask('index.settled', {});
+  await until(async () => (await hosted.ask('index.state', {})).state === 'whole', 'all is back');
   assert.deepEqual(await find(hosted, 'oak'), { found: 2000, rebuilding: undefined });
   await stop(hosted);
   assert.ok(!existsSync(join(indexDir(shelf), 'rebuilding')));
@@ -229,7 +230,7 @@ test('a rebuild that was cut off goes on beside the next service', async () => {
   await stop((await readyIndexes(shelf)).hosted);
   assert.ok(existsSync(join(indexDir(shelf), 'rebuilding')));
   const { hosted } = await readyIndexes(shelf);
-  await hosted.ask('index.settled', {});
+  await until(async () => (await hosted.ask('index.state', {})).state === 'whole', 'all is back');
   assert.equal((await find(hosted, 'oak')).found, 5000);
   await stop(hosted);
 });
