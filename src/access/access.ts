@@ -43,12 +43,14 @@ export interface AccessOptions {
   now?: () => number;
 }
 
+/** Ms since the last use. */
 export const sessionIdleMs = 30 * 24 * 3600 * 1000;
 /** Per library. Beyond it tokens are refused, and the least recently used session ends. */
 const maxTokens = 100;
 const maxSessions = 100;
 /** Last uses are written at most this often, ms. */
 const useSavedEveryMs = 10 * 60 * 1000;
+/** Retry of a failed write, ms. */
 const saveAgainAfterMs = 5_000;
 const maxUserAgentLength = 200;
 

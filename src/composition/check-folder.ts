@@ -12,6 +12,7 @@ import { PageComparison, type Sample, type TextComparison } from './compare-page
 export interface FolderReport {
   pages: number;
   chunks: number;
+  /** Inconsistencies within the store. */
   store: string[];
   /** Faults of index files by folder below `index/`; the folder must be rebuilt. */
   index: { dir: string; findings: string[] }[];
@@ -19,6 +20,7 @@ export interface FolderReport {
   missing: number;
   /** Page vectors that a running or failed backfill still has to compute. */
   waiting: number;
+  /** Chunks that a model's provider refuses to embed. */
   refused: number;
   /** Labels of replaced content in index files; the next start removes them. */
   obsolete: number;

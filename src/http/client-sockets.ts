@@ -101,6 +101,7 @@ export interface PaceLimits {
   /** A body that brings less than `bodyBytes` in `bodyMs` is late: 4 KB/s. */
   bodyMs: number;
   bodyBytes: number;
+  /** Ms. */
   lookEveryMs: number;
 }
 

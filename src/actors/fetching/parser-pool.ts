@@ -17,6 +17,7 @@ import {
 } from '../../threads/thread-pool.ts';
 
 export interface ParserLimits {
+  /** Processor time per document, ms. */
   processorMs: number;
   /** Elapsed time, with the thread's start, ms: for a busy machine or one without processor accounting. */
   timeoutMs: number;

@@ -80,6 +80,7 @@ export function fileRewrite({ ask, reader, commit, afterMs, log }: FileRewriteDe
     reader.clusters.anyStale() &&
     inFlightStatuses.some((status) => reader.jobs.list({ status, kind: 'label_clusters', limit: 1 }).length > 0);
 
+  /** Resolves when running work has ended. */
   const stop = async (): Promise<void> => {
     isStopped = true;
     clearTimeout(timer);

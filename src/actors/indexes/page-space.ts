@@ -26,7 +26,9 @@ export interface NearRequest {
   /** The pages to be near to: to the mean of their vectors. */
   page_nos: readonly number[];
   k: number;
+  /** Further pages that are not wanted. */
   except?: readonly number[];
+  /** Only pages whose labels are in it. */
   allow?: Bitmap;
   minScore?: number;
   signal?: AbortSignal | undefined;

@@ -9,6 +9,7 @@ export interface PageToEmbed {
   count: number;
   title: string | null;
   text: string;
+  /** Those to embed now, which lack their vectors. */
   ordinals: number[];
   chunks: Chunk[];
 }

@@ -71,6 +71,7 @@ interface TextVectors {
 
 interface EmbedApartOptions {
   dim: number;
+  /** Vectors of texts, one after the other. */
   embed: (texts: readonly string[]) => Promise<Float32Array>;
   tolerated: number;
 }

@@ -64,6 +64,7 @@ export class Background {
     }
   }
 
+  /** Resolves when running work has ended. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     for (const stopTimer of this.#stopTimers) stopTimer();

@@ -8,6 +8,7 @@ import type { ProviderBreaker } from '../../providers/provider-settings.ts';
 
 export interface BreakersDependencies {
   policy: BreakerPolicy;
+  /** Monotonic, ms. */
   monotonic: () => number;
   log: Logger;
 }

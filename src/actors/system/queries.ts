@@ -28,6 +28,7 @@ import type { HeldLane } from './scheduler.ts';
 import type { Handlers, LibraryParts, StartService } from './service.ts';
 
 interface QueriesDependencies extends Pick<LibraryParts, 'reader' | 'commit' | 'canonicalize' | 'log' | 'now'> {
+  /** Why the last write was refused, or null. */
   writeTrouble: () => Promise<string | null>;
   indexState: () => Promise<IndexState>;
   /** Why fetching is paused while there is no network, or null. */

@@ -24,7 +24,9 @@ export interface LibraryParts {
   /** Of new jobs. */
   maxAttempts: number;
   log: Logger;
+  /** Wall clock, ms. */
   now: () => number;
+  /** Monotonic, ms. */
   monotonic: () => number;
 }
 

@@ -126,6 +126,7 @@ export type FeedReader = ReturnType<typeof openFeedReader>;
 /** 280,000 entries take a fifth of a second. */
 const defaultLimits: ParserLimits = { processorMs: 10_000, timeoutMs: 50_000 };
 
+/** Errors: those of ParserPool. */
 export function openFeedReader(limits = defaultLimits) {
   const pool = openParserPool<typeof import('../../threads/feed-thread.ts')>({
     entry: programFile('threads/feed-thread'),

@@ -13,6 +13,7 @@ import type { Poller, SourceItem } from './poll-watch.ts';
 interface PodcastPollerDependencies {
   fetch: WebFetch;
   readEpisodes: FeedReader['readEpisodes'];
+  /** Why podcasts cannot be watched, or null. */
   unavailable: string | null;
 }
 

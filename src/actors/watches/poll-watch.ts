@@ -75,6 +75,7 @@ interface PollWatchDependencies
   extends Pick<LibraryParts, 'reader' | 'commit' | 'metrics' | 'canonicalize' | 'maxAttempts' | 'log' | 'now'> {
   pollers: Pollers;
   maxItemsPerPoll: number;
+  /** Why nothing new is stored now, or null. */
   overQuota: () => string | null;
 }
 
