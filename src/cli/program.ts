@@ -261,6 +261,13 @@ function addReading(program: Command, runs: Runs): void {
     .argument('[text]', "the new note; '' removes it")
     .action(runs(load.pages, 'noteCommand'));
 
+  inside(program, 'refresh', 'fetch the text of pages again; the stored text stays until then')
+    .argument('[page...]', 'ids or addresses of pages')
+    .option('--domain <name>', 'all pages of this domain and its subdomains')
+    .option('--older-than <date>', 'all pages whose text is older than this date', date)
+    .option('--dry-run', 'only count the pages')
+    .action(runs(load.pages, 'refreshCommand'));
+
   const forget = inside(program, 'forget', 'delete pages for good and block them')
     .alias('delete')
     .argument('<what...>', 'ids or addresses of pages')
@@ -412,6 +419,10 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
   ],
   pages: ['readback pages --domain example.org --after 2026-01-31', 'readback pages --status dead'],
   'pages show': ['readback pages show https://example.org/herons --text'],
+  refresh: [
+    'readback refresh https://example.org/herons',
+    'readback refresh --domain example.org --older-than 2026-01-31',
+  ],
   forget: [
     'readback forget https://example.org/herons',
     'readback forget --domain example.org --yes',

@@ -11,11 +11,14 @@ import { queueFacts } from './edit-pages.ts';
 import { moveTombstones } from './forget.ts';
 import type { JobPolicy } from './move-job.ts';
 import { type Attempt, ownsJob } from './settle-job.ts';
+import { type FetchedPage, putText } from './store-fetched.ts';
 
 interface PageContent {
   page_no: number;
   /** Facts among the indexed words (compute/text/facts-text.ts): others by now are indexed next. */
   facts?: string;
+  /** The text of these chunks, which replaces the stored one. */
+  replacement?: FetchedPage | undefined;
   chunks: Chunk[];
   /** Per vector space: chunk count × dim, row by row. */
   vectors: ReadonlyMap<number, Float32Array>;
@@ -32,12 +35,16 @@ export interface ContentCommit {
 
 export function commitContent(attempt: Attempt | null, content: PageContent): Command<ContentCommit | null> {
   return (transaction) => {
-    const page = transaction.pages.get(content.page_no);
-    const job = page && transaction.jobs.get(attempt?.job_no ?? page.index_job);
-    if (job === undefined || page === undefined) return null;
-    if (!(attempt === null ? isWithoutText(transaction, page) : ownsJob(transaction, attempt))) return null;
+    const stored = transaction.pages.get(content.page_no);
+    const job = stored && transaction.jobs.get(attempt?.job_no ?? stored.index_job);
+    if (job === undefined || stored === undefined) return null;
+    if (!(attempt === null ? isWithoutText(transaction, stored) : ownsJob(transaction, attempt))) return null;
+    const { replacement } = content;
+    if (replacement !== undefined && transaction.blacklist.match(replacement.final) !== undefined) return null;
     const count = content.chunks.length;
     if (attempt === null && count === 0) return null;
+    const page =
+      replacement === undefined ? stored : putText(transaction, { ...stored, entity_job: null }, replacement);
     const first = count === 0 ? 0 : transaction.counters.take('label', count);
     const obsolete = { first: page.first_label, count: page.chunk_count };
     const { language = null, passage_languages = [], word_count = 0 } = content;

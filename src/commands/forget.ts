@@ -164,7 +164,7 @@ const CANCELLED = 'cancelled: page forgotten';
 
 /** Remove a page from all answers. Its purge job deletes vectors and log entries. */
 export function erasePage(transaction: Transaction, page: Page, at: number, reason = CANCELLED): void {
-  for (const no of [page.index_job, page.entity_job, page.facts_job])
+  for (const no of [page.index_job, page.entity_job, page.facts_job, page.refresh_job])
     if (no != null) silenceJob(transaction, no, at, reason);
   removePageEntities(transaction, page.no);
   forgetMembership(transaction, page.no);

@@ -18,7 +18,11 @@ import { createJob, type JobPolicy, moveJob } from './move-job.ts';
 const recognizerVersion = 7;
 
 /** Queue the reading of a page that was indexed just now. An earlier job that still waits will read the same text. */
-export function queueExtraction(transaction: Transaction, pageNo: number): void {
+export function queueExtraction(transaction: Transaction, pageNo: number, isEnabled = true): void {
+  if (!isEnabled) {
+    sweepAgain(transaction);
+    return;
+  }
   const page = transaction.pages.get(pageNo);
   if (page === undefined) return;
   const earlier = page.entity_job === null ? undefined : transaction.jobs.get(page.entity_job);
@@ -65,7 +69,7 @@ export function sweepPages(limit: number, policy: JobPolicy): Command<boolean> {
 }
 
 /** Look at all pages again: what was read is read again only where a sweep that does so has not ended. */
-export function sweepAgain({ entities }: Transaction): void {
+function sweepAgain({ entities }: Transaction): void {
   const from = entities.state('swept_to');
   if (from === 0) return;
   if (from === sweepDone) entities.setState('rereading', 0);

@@ -2,11 +2,15 @@
  * Stores a fetched text. The page keeps the URL it was submitted under, whatever the redirects, and stays separate from a known page at
  * the redirect's target: both were read, and both are found.
  */
-import type { Section } from '../domain/page.ts';
+import { idOf } from '../domain/ids.ts';
+import { fileHost } from '../domain/import.ts';
+import { isInFlight } from '../domain/job.ts';
+import type { Page, PageRefreshResponse, Section } from '../domain/page.ts';
 import { type PageFacts, withFacts } from '../domain/page-facts.ts';
 import type { Address } from '../store/blacklist.ts';
-import type { Command } from '../store/store.ts';
+import type { Command, Transaction } from '../store/store.ts';
 import { titleBehind } from './ingest-page.ts';
+import { createJob, type JobPolicy, moveJob } from './move-job.ts';
 import { type Attempt, ownsJob } from './settle-job.ts';
 
 export interface FetchedPage {
@@ -47,12 +51,38 @@ export function storeFetched(attempt: Attempt, fetched: FetchedPage): Command<St
     const page = pages.get(fetched.page_no);
     if (page === undefined || !ownsJob(transaction, attempt)) return 'refused';
     if (blacklist.match(fetched.final) !== undefined) return 'blacklisted';
-    // A stored text never changes (design "revisit").
-    if (pages.hasBody(page.no)) return 'stored';
-    const { title, body, content_hash, sections, facts } = fetched;
-    const metadata = withFacts(page.metadata, facts);
-    pages.put({ ...page, title: titleBehind(page, title), metadata, content_hash }, page);
-    pages.putBody(page.no, body, sections);
+    // Only a refresh replaces a stored text.
+    if (!pages.hasBody(page.no)) putText(transaction, page, fetched);
     return 'stored';
   };
+}
+
+export function putText({ pages }: Transaction, page: Page, fetched: FetchedPage): Page {
+  const { title, body, content_hash, sections, facts } = fetched;
+  const filled = { ...page, title: titleBehind(page, title), metadata: withFacts(page.metadata, facts), content_hash };
+  pages.put(filled, page);
+  pages.putBody(page.no, body, sections);
+  return filled;
+}
+
+type Refresh = Omit<PageRefreshResponse['results'][number], 'page_id'>;
+
+/** Queue jobs that fetch texts again; a number is null for an unknown id. A page without a text has its dead job retried. */
+export function refreshPages(pageNos: readonly (number | null)[], policy: JobPolicy): Command<Refresh[]> {
+  return (transaction) => pageNos.map((no) => refreshPage(transaction, no, policy));
+}
+
+function refreshPage(transaction: Transaction, no: number | null, policy: JobPolicy): Refresh {
+  const page = no === null ? undefined : transaction.pages.get(no);
+  if (page === undefined) return { outcome: 'not_found', job_id: null };
+  if (page.domain === fileHost) return { outcome: 'own_file', job_id: null };
+  const jobs = [page.index_job, page.refresh_job ?? 0].map((job) => transaction.jobs.get(job));
+  const waiting = jobs.find(isInFlight);
+  if (waiting !== undefined) return { outcome: 'waiting', job_id: idOf('job', waiting.no) };
+  const dead = page.status === 'dead' ? jobs[0] : undefined;
+  const retried = dead && moveJob(transaction, dead, { type: 'retry', at: policy.at });
+  if (retried) return { outcome: 'queued', job_id: idOf('job', retried.no) };
+  const job = createJob(transaction, { kind: 'fetch_and_index', page_no: page.no, ...policy });
+  transaction.pages.put({ ...page, refresh_job: job.no }, page);
+  return { outcome: 'queued', job_id: idOf('job', job.no) };
 }

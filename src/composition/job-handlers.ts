@@ -84,6 +84,7 @@ export function jobHandlersOf(
       recordings: outside.recordings,
       extract: threads.extractor.extract,
       indexPage,
+      readEntities,
     }),
   };
 }

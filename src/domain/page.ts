@@ -87,6 +87,8 @@ export interface Page
   entity_job: number | null;
   /** Indexes changed facts of indexed chunks (commands/edit-pages.ts); absent if there was none. */
   facts_job?: number;
+  /** Fetches its text again; absent if there was none. */
+  refresh_job?: number;
   /** Labels of its chunks: first_label … first_label + chunk_count − 1. */
   first_label: number;
   chunk_count: number;
@@ -204,6 +206,20 @@ export const pageEditBatchResponse = z.strictObject({
   ),
 });
 export type PageEditBatchResponse = z.infer<typeof pageEditBatchResponse>;
+
+export const pageRefreshRequest = z.strictObject({ page_ids: z.array(idText).min(1).max(500) });
+export const pageRefreshResponse = z.strictObject({
+  results: z.array(
+    z.strictObject({
+      page_id: z.string(),
+      outcome: z
+        .enum(['queued', 'waiting', 'own_file', 'not_found'])
+        .describe('`waiting`: a job for its text waits or runs already; `own_file`: a file is never fetched'),
+      job_id: z.string().nullable(),
+    }),
+  ),
+});
+export type PageRefreshResponse = z.infer<typeof pageRefreshResponse>;
 
 export const pageVisitsResponse = z.strictObject({
   page_id: z.string(),

@@ -37,6 +37,7 @@ test('the bounds of the contract are allowed, and one step beyond is 422 at that
     'page.ingest': () => ({ outcome: 'accepted', page_id: 'p', status: 'queued' }),
     'page.ingestBatch': () => [],
     'page.statusBatch': () => ({ results: [] }),
+    'page.refresh': () => ({ results: [] }),
     'page.forget': () => forgotten,
     'watch.create': () => watched,
     'feedback.give': () => ({}),
@@ -90,6 +91,7 @@ test('the bounds of the contract are allowed, and one step beyond is 422 at that
     ['/v1/feedback', 'page_id', ['p'.repeat(100)], ['p'.repeat(101)], { query_id: 'q', relevant: true }],
     ['/v1/pages/batch', 'pages', [many(1), many(100)], [[], many(101), {}, undefined]],
     ['/v1/pages/status/batch', 'page_ids', [many(1), many(500)], [[], many(501), ['p'.repeat(101)]]],
+    ['/v1/pages/refresh', 'page_ids', [many(1), many(500)], [[], many(501), ['p'.repeat(101)]]],
     ['/v1/jobs/retry', 'job_ids', [null, [], many(500)], [many(501), ['j'.repeat(101)]]],
   ];
   for (const [url, field, allowed, refused, rest = {}] of cases) {
@@ -121,6 +123,7 @@ test('an unknown field is 422 in every body there is, and not repeated beyond it
     '/v1/pages': { url: 'https://a.example/' },
     '/v1/pages/batch': { pages: [{}] },
     '/v1/pages/status/batch': { page_ids: ['pg_1'] },
+    '/v1/pages/refresh': { page_ids: ['pg_1'] },
     '/v1/forget': { domain: 'a.example' },
     '/v1/jobs/retry': {},
     '/v1/models': { provider: 'openai', model_name: 'a-model', dim: 300, max_input_tokens: 512 },

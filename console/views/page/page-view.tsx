@@ -2,8 +2,13 @@
 import { useMemo, useState } from 'preact/hooks';
 import { textFragmentLink } from '../../../src/compute/web/text-fragment.ts';
 import type { EntitySummary, PageEntitiesResponse } from '../../../src/domain/entity.ts';
-import type { PageChunksResponse, PageResponse, PageStatusResponse } from '../../../src/domain/page.ts';
-import { ApiError, get, inOneDirection } from '../../api/client.ts';
+import type {
+  PageChunksResponse,
+  PageRefreshResponse,
+  PageResponse,
+  PageStatusResponse,
+} from '../../../src/domain/page.ts';
+import { ApiError, call, get, inOneDirection } from '../../api/client.ts';
 import { useLoad, useRepeat } from '../../api/load.ts';
 import { attempt, notify } from '../../app/notices.tsx';
 import { leaveBack, linkTo, route, useKept, useTitle } from '../../app/router.ts';
@@ -24,6 +29,12 @@ import { SimilarPages } from './similar-pages.tsx';
 const passagesAtOnce = 200;
 /** An unread page is reloaded after this time, ms. */
 const waitedMs = 2000;
+const refreshWords = {
+  queued: 'The page will be fetched again. Its stored text stays until then.',
+  waiting: 'The page is waiting to be fetched already.',
+  own_file: 'Your own files are not fetched.',
+  not_found: 'This page is no longer in your library.',
+};
 
 /** Keyed by page, so that no state moves to another one. */
 export function PageView() {
@@ -90,6 +101,14 @@ function OnePage({ pageId }: { pageId: string }) {
       await edit({ add_highlights: [highlightOf(text, range)] });
       notify('Highlighted');
     });
+  const refresh = () =>
+    attempt(async () => {
+      const { results } = await call<PageRefreshResponse>('POST', '/v1/pages/refresh', {
+        body: { page_ids: [pageId] },
+      });
+      notify(refreshWords[results[0].outcome]);
+      again();
+    });
   return (
     <div class="page-view">
       <article class="page-main">
@@ -113,6 +132,9 @@ function OnePage({ pageId }: { pageId: string }) {
           <CopyButton text={outside ?? data.canonical_url} label="Copy link" />
           {mayWrite() && (
             <>
+              <button type="button" class="button button-small" onClick={refresh}>
+                Fetch text again
+              </button>
               {!isDeleted(data.page_id) && (
                 <button
                   type="button"

@@ -13,6 +13,8 @@
  */
 
 import { hash } from 'node:crypto';
+import { titleBehind } from '../../commands/ingest-page.ts';
+import { queueExtraction } from '../../commands/page-entities.ts';
 import { type FetchedPage, type StoredFetch, storeFetched, storeSaid } from '../../commands/store-fetched.ts';
 import type { ExtractedPage } from '../../compute/extraction/extract-html.ts';
 import { isWallTitle } from '../../compute/extraction/recognize-wall.ts';
@@ -34,7 +36,7 @@ import type { EpisodeReader } from './read-episode.ts';
 import type { OpenRecording, RecordingReader } from './read-recording.ts';
 import type { VideoReader } from './read-video.ts';
 
-interface FetchAndIndexDependencies extends Pick<LibraryParts, 'reader' | 'commit' | 'canonicalize'> {
+interface FetchAndIndexDependencies extends Pick<LibraryParts, 'reader' | 'commit' | 'canonicalize' | 'now'> {
   fetch: WebFetch;
   readers: ContentReaders;
   readVideo: VideoReader['read'];
@@ -43,6 +45,7 @@ interface FetchAndIndexDependencies extends Pick<LibraryParts, 'reader' | 'commi
   /** Of a feed's content. Errors: DomainError. */
   extract: (html: string, url: string, isArticle: true) => Promise<ExtractedPage>;
   indexPage: JobHandler;
+  readEntities: boolean;
   index: PageIndexer;
 }
 
@@ -58,7 +61,7 @@ const maxAhead = 1;
 
 export function fetchAndIndexHandler(dependencies: FetchAndIndexDependencies): JobHandler {
   const { reader, commit, fetch, readers, readVideo, episodes, recordings, canonicalize } = dependencies;
-  const { extract, indexPage, index } = dependencies;
+  const { extract, indexPage, index, readEntities, now } = dependencies;
 
   /** Canonical. Errors: FetchError for a blacklisted address. */
   const finalOf = (finalUrl: string): FetchedPage['final'] => {
@@ -118,11 +121,13 @@ export function fetchAndIndexHandler(dependencies: FetchAndIndexDependencies): J
     return episode && { final: finalOf(episode.finalUrl), read: ofRecording(episode.text, 'published') };
   };
 
-  const fill = async (page: Page, job: Job, context: JobContext): Promise<void> => {
+  const fetched = async (page: Page, job: Job, context: JobContext): Promise<FetchedPage> => {
     const { final, read } = (await readElsewhere(page, job, context)) ?? (await readFromWeb(page, context));
     if (read.text === '') throw new FetchError('no_text', 'no readable text', { said: read });
-    settle(await commit(storeFetched(context.attempt, fetchedPage(page.no, final, read))));
+    return fetchedPage(page.no, final, read);
   };
+  const fill = async (page: Page, job: Job, context: JobContext): Promise<void> =>
+    settle(await commit(storeFetched(context.attempt, await fetched(page, job, context))));
 
   /** A page without a text is found by facts of its answer, except a wall's title. */
   const keepSaid = async (no: number, said: SaidOfPage, { attempt, signal }: JobContext): Promise<void> => {
@@ -142,9 +147,27 @@ export function fetchAndIndexHandler(dependencies: FetchAndIndexDependencies): J
     return (await commit(storeFetched(attempt, fetchedPage(page.no, page, read)))) === 'stored';
   };
 
+  /** The stored text stays until the new one is indexed. */
+  const refresh = async (page: Page, job: Job, context: JobContext): Promise<Completion> => {
+    if (page.refresh_job !== job.no) return undefined; // a later job does
+    const { attempt, signal } = context;
+    const replacement = await fetched(page, job, context);
+    if (replacement.content_hash !== page.content_hash) {
+      const titled = { ...page, title: titleBehind(page, replacement.title) };
+      await index({ page: titled, attempt, signal, replacement, readText: () => replacement.body });
+    }
+    return (transaction) => {
+      const read = transaction.pages.get(page.no);
+      if (read === undefined) return;
+      transaction.pages.put({ ...read, indexed_at: now() }, read);
+      if (read.entity_job === null) queueExtraction(transaction, page.no, readEntities);
+    };
+  };
+
   return async (job, context) => {
     const page = job.page_no === null ? undefined : reader.pages.get(job.page_no);
     if (page === undefined) throw new JobError('the page is gone', { permanent: true });
+    if (page.index_job !== job.no) return refresh(page, job, context);
     const html = reader.pages.feedContent(page.no);
     if (!reader.pages.hasBody(page.no)) {
       await fill(page, job, context).catch(async (error: unknown) => {

@@ -11,8 +11,9 @@
  */
 import { commitPages } from '../../commands/commit-content.ts';
 import { relabelPage } from '../../commands/edit-pages.ts';
-import { queueExtraction, sweepAgain } from '../../commands/page-entities.ts';
+import { queueExtraction } from '../../commands/page-entities.ts';
 import { type Attempt, ownsJob } from '../../commands/settle-job.ts';
+import type { FetchedPage } from '../../commands/store-fetched.ts';
 import { embeddingTexts } from '../../compute/embedding/embedding-text.ts';
 import { bylineOf } from '../../compute/text/byline.ts';
 import { authorText, factsText } from '../../compute/text/facts-text.ts';
@@ -42,6 +43,8 @@ interface PageToIndex extends BatchedPage {
   page: Page;
   /** Of the job that indexes its text; null for a bare chunk. */
   attempt: Attempt | null;
+  /** Its new text, which replaces the stored one. */
+  replacement?: FetchedPage;
 }
 
 /**
@@ -74,14 +77,14 @@ export function pageIndexer(dependencies: PageIndexerDependencies): PageIndexer 
   ): Promise<EmbeddedPages> => {
     const models = reader.models.all().filter((model) => isOutside(model) && takesPages(model));
     const prepared = await prepare(
-      pages.map(({ page }, place) => ({
+      pages.map(({ page, replacement }, place) => ({
         title: page.title,
         facts: factsText(page),
         author: authorText(page),
         address: page.canonical_url,
         declared: bylineOf(page).declared_language,
         text: texts[place],
-        sections: reader.pages.sections(page.no),
+        sections: replacement?.sections ?? reader.pages.sections(page.no),
       })),
       signal,
     );
@@ -112,7 +115,7 @@ export function pageIndexer(dependencies: PageIndexerDependencies): PageIndexer 
     mayBeOnePage,
     finish: async (pages, { chunks, languages, wordCounts, models, vectors, segment }) => {
       let row = 0;
-      const contents = pages.map(({ page, attempt }, place) => {
+      const contents = pages.map(({ page, attempt, replacement }, place) => {
         const from = row;
         row += chunks[place].length;
         const ofPage = models.flatMap(({ space, dim }): [number, Float32Array][] => {
@@ -120,7 +123,8 @@ export function pageIndexer(dependencies: PageIndexerDependencies): PageIndexer 
           return rows === undefined ? [] : [[space, rows.subarray(from * dim, row * dim)]];
         });
         const decided = { ...languages[place], word_count: wordCounts[place], facts: factsText(page) };
-        return { attempt, content: { page_no: page.no, chunks: chunks[place], vectors: new Map(ofPage), ...decided } };
+        const content = { page_no: page.no, replacement, chunks: chunks[place], vectors: new Map(ofPage), ...decided };
+        return { attempt, content };
       });
       const { stored, ...labels } = await commit(commitPages(contents));
       await ask('index.add', { segment, vectors, ...labels });
@@ -166,7 +170,7 @@ export function indexPageHandler(dependencies: IndexPageDependencies): JobHandle
       return text;
     };
     await index({ page, attempt, signal, readText });
-    return (transaction) => (readEntities ? queueExtraction(transaction, page.no) : sweepAgain(transaction));
+    return (transaction) => queueExtraction(transaction, page.no, readEntities);
   };
 }
 

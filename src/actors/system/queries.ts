@@ -2,6 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { editPages } from '../../commands/edit-pages.ts';
 import { type RetryOutcome, removeOldJobs, retryDeadJobs, retryJobs } from '../../commands/retry-jobs.ts';
+import { refreshPages } from '../../commands/store-fetched.ts';
 import { ownCopy } from '../../compute/structures/longer.ts';
 import { visitTimes } from '../../compute/structures/visit-times.ts';
 import { dayMs } from '../../domain/durations.ts';
@@ -27,7 +28,8 @@ import type { OldBefore } from './retention.ts';
 import type { HeldLane } from './scheduler.ts';
 import type { Handlers, LibraryParts, StartService } from './service.ts';
 
-interface QueriesDependencies extends Pick<LibraryParts, 'reader' | 'commit' | 'canonicalize' | 'log' | 'now'> {
+interface QueriesDependencies
+  extends Pick<LibraryParts, 'reader' | 'commit' | 'canonicalize' | 'log' | 'now' | 'maxAttempts'> {
   /** Why the last write was refused, or null. */
   writeTrouble: () => Promise<string | null>;
   indexState: () => Promise<IndexState>;
@@ -56,10 +58,22 @@ type QueriesMessages =
   | 'page.status'
   | 'page.statusBatch'
   | 'page.edit'
+  | 'page.refresh'
   | 'system.readiness';
 
 export function queriesService(dependencies: QueriesDependencies): StartService<QueriesMessages> {
-  const { reader, commit, writeTrouble, indexState, held = () => null, oldBefore, log, now, every } = dependencies;
+  const {
+    reader,
+    commit,
+    writeTrouble,
+    indexState,
+    held = () => null,
+    oldBefore,
+    log,
+    now,
+    every,
+    maxAttempts,
+  } = dependencies;
   const listPages = pageLister(reader, dependencies.canonicalize);
   const findPage = (page_id: string): PageHead | undefined => {
     const no = reader.pages.numberOfId(page_id);
@@ -132,6 +146,11 @@ export function queriesService(dependencies: QueriesDependencies): StartService<
       const numbers = page_ids.map((id) => reader.pages.numberOfId(id));
       const outcomes = await commit(editPages(numbers, edit, now()), page_ids.length);
       return { results: outcomes.map((outcome, at) => ({ page_id: page_ids[at], outcome })) };
+    },
+    'page.refresh': async ({ page_ids }) => {
+      const numbers = page_ids.map((id) => reader.pages.numberOfId(id));
+      const results = await commit(refreshPages(numbers, { at: now(), max_attempts: maxAttempts }), page_ids.length);
+      return { results: results.map((result, at) => ({ page_id: page_ids[at], ...result })) };
     },
     'job.list': ({ status, status_filter, kind, limit, subject = false }: JobListQuery) => {
       const hold = held();

@@ -1,15 +1,16 @@
-/** `readback pages`, `tag` and `note`: lists pages, newest first, shows one page, and changes tags and notes. */
+/** `readback pages`, `tag`, `note` and `refresh`: lists pages, shows one, changes tags and notes, and fetches texts again. */
 import { textsOf } from '../../compute/text/facts-text.ts';
 import type {
   PageEditBatchResponse,
   PageEditResponse,
   PageListResponse,
+  PageRefreshResponse,
   PageResponse,
   PageStatus,
   PageSummary,
 } from '../../domain/page.ts';
 import { CliError, type ExitCode, exitCodes } from '../cli-error.ts';
-import { type Context, clientOf, get, tell } from '../context.ts';
+import { type Context, clientOf, get, post, tell } from '../context.ts';
 import { byline, counted, day, plain, type Terminal, table, titled } from '../terminal.ts';
 import { fitted, wrapped } from '../text-width.ts';
 
@@ -25,6 +26,16 @@ const maxAtOnce = 500;
 
 export async function pagesCommand(context: Context, args: PagesArguments): Promise<ExitCode> {
   const { terminal } = context;
+  const { pages, isWhole } = await listed(context, args);
+  tell(context, { pages }, () => {
+    if (pages.length === 0) terminal.say('no pages');
+    for (const page of pages) terminal.say(fitted(lineOf(terminal, page), terminal.columns));
+  });
+  if (!isWhole) terminal.note(`the newest ${args.limit}; --limit shows more`);
+  return exitCodes.done;
+}
+
+async function listed(context: Context, args: PagesArguments) {
   const pages: PageSummary[] = [];
   let cursor: string | null = null;
   do {
@@ -40,12 +51,7 @@ export async function pagesCommand(context: Context, args: PagesArguments): Prom
     pages.push(...part.pages);
     cursor = part.next_cursor;
   } while (cursor !== null && pages.length < args.limit);
-  tell(context, { pages }, () => {
-    if (pages.length === 0) terminal.say('no pages');
-    for (const page of pages) terminal.say(fitted(lineOf(terminal, page), terminal.columns));
-  });
-  if (cursor !== null) terminal.note(`the newest ${args.limit}; --limit shows more`);
-  return exitCodes.done;
+  return { pages, isWhole: cursor === null };
 }
 
 function lineOf(terminal: Terminal, { page_id, last_seen_at, status, title, canonical_url }: PageSummary): string {
@@ -133,4 +139,52 @@ export async function noteCommand(context: Context, named: string, text: string 
     if (note === '') terminal.note('no note');
     for (const line of note === '' ? [] : note.split('\n')) terminal.say(plain(line));
   });
+}
+
+interface RefreshArguments {
+  domain?: string;
+  /** Pages whose text was indexed before this time, ms. */
+  olderThan?: number;
+  dryRun?: boolean;
+}
+
+const refreshWords: Record<PageRefreshResponse['results'][number]['outcome'], string> = {
+  queued: 'will be fetched again',
+  waiting: 'waiting already',
+  own_file: "of one's own files, which are not fetched",
+  not_found: 'not in the library',
+};
+
+export async function refreshCommand(
+  context: Context,
+  named: readonly string[],
+  { domain, olderThan, dryRun = false }: RefreshArguments,
+): Promise<ExitCode> {
+  const isSelection = domain !== undefined || olderThan !== undefined;
+  if (isSelection === named.length > 0)
+    throw new CliError(exitCodes.misuse, 'name pages, or select them by --domain or --older-than');
+  const isOld = ({ indexed_at }: PageSummary) =>
+    olderThan === undefined || indexed_at === null || Date.parse(indexed_at) < olderThan;
+  const ids = isSelection
+    ? (await listed(context, { ...(domain !== undefined && { domain }), limit: Number.MAX_SAFE_INTEGER })).pages
+        .filter(isOld)
+        .map((page) => page.page_id)
+    : await Promise.all(named.map((each) => pageIdOf(context, each)));
+  if (dryRun)
+    return tell(context, { page_ids: ids }, ({ say }) => say(`${counted(ids.length, 'page')} would be fetched again`));
+  const results: PageRefreshResponse['results'] = [];
+  for (let at = 0; at < ids.length; at += maxAtOnce) {
+    const part = { page_ids: ids.slice(at, at + maxAtOnce) };
+    results.push(...(await post<PageRefreshResponse>(context, '/v1/pages/refresh', part)).results);
+  }
+  tell(context, { results }, (terminal) => {
+    for (const [outcome, words] of Object.entries(refreshWords)) {
+      const count = results.filter((result) => result.outcome === outcome).length;
+      if (count > 0 || (outcome === 'queued' && results.length === 0))
+        terminal.say(`${counted(count, 'page')} ${words}`);
+    }
+  });
+  const failed = results.filter(({ outcome }) => outcome === 'own_file' || outcome === 'not_found').length;
+  if (failed === 0 || isSelection) return exitCodes.done;
+  return failed === results.length ? exitCodes.failed : exitCodes.partly;
 }

@@ -17,7 +17,7 @@ const ingestStatus = { accepted: 202, revisit: 200, blacklisted: 403 } as const;
 
 export const pageRoutes: RouteGroup = (app, context) => {
   const { asking } = context;
-  const { get, patch, postToRead } = askingRoutes(app, context);
+  const { get, patch, post, postToRead } = askingRoutes(app, context);
 
   app.post(
     '/v1/pages',
@@ -140,6 +140,15 @@ export const pageRoutes: RouteGroup = (app, context) => {
     summary: 'Add tags to up to 500 pages, or remove them',
     body: page.pageEditBatchRequest,
     answer: page.pageEditBatchResponse,
+  });
+
+  post('/v1/pages/refresh', 'page.refresh', {
+    operationId: 'refresh_pages',
+    summary: 'Fetch the text of up to 500 pages again',
+    description:
+      'Each gets a `fetch_and_index` job. The stored text is found until the new one replaces it, and stays if the fetch fails. Visits, tags, notes and highlights are kept.',
+    body: page.pageRefreshRequest,
+    answer: page.pageRefreshResponse,
   });
 
   app.delete(

@@ -66,6 +66,8 @@ export async function setUp(t: TestContext, site: Site, path: string, lookup?: L
     index: async ({ page, attempt }) => {
       bare.push({ title: page.title, metadata: page.metadata, attempt });
     },
+    readEntities: true,
+    now: () => 20_000,
     indexPage: async (job) => {
       indexed.push(job.page_no ?? 0);
       return undefined;

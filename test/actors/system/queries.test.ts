@@ -72,6 +72,7 @@ async function startRecords() {
       log,
       now,
       every,
+      maxAttempts: 3,
     }),
   );
   return { temporary, hosted, lines, disk, index, clock, days, writes };
