@@ -166,7 +166,7 @@ const isActivity = /^<html><head><title>[^<]*<\/title>(?=[\s\S]*(?:\bouter-cell\
 /** The first match wins, so less specific formats come last. */
 export const formatRows: readonly FormatRow[] = [
   history('chromium', 'history of Chrome, Chromium, Edge, Brave …: file History'),
-  history('firefox', 'history of Firefox: file places.sqlite'),
+  history('firefox', 'history and bookmarks of Firefox: file places.sqlite'),
   history('safari', 'history of Safari: file History.db'),
   html('pocket', 'Pocket, ril_export.html', /<a\s[^<>]*\btime_added=/i, pocketLink),
   html('instapaper', 'Instapaper, HTML', /<title>\s*Instapaper: Export/i, netscapeLink),

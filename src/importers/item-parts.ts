@@ -74,6 +74,8 @@ interface KnownFacts {
 /** Metadata is bounded: these highlights are kept and the others counted. */
 const maxHighlights = 300;
 const maxHighlightChars = 20_000;
+/** Of a folder's path, in characters. */
+export const maxFolderChars = 1000;
 
 function metadataOf({ highlights = [], tags = [], starred, ...texts }: KnownFacts): PageMetadata | null {
   let chars = 0;

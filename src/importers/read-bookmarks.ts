@@ -5,7 +5,7 @@
 import { decodeHTML, decodeHTMLAttribute } from 'entities';
 import type { ImportItem } from '../domain/import.ts';
 import type { EntryMarks } from './entry-marks.ts';
-import { fromDateText, fromUnix, ImportError, itemOf, listOf, type TextFile } from './item-parts.ts';
+import { fromDateText, fromUnix, ImportError, itemOf, listOf, maxFolderChars, type TextFile } from './item-parts.ts';
 import { type Dialect, inFolder, itemReader } from './read-entries.ts';
 
 export interface Link {
@@ -19,7 +19,6 @@ export const linkMark = /<a\s[^<>]{0,3000}?\bhref\s*=/gi;
 
 /** Maximum text and folder lengths, for unclosed ones. */
 const maxTextChars = 65_536;
-const maxFolderChars = 1000;
 
 export const netscapeLink = ({ attributes, title, description, folder }: Link): ImportItem =>
   itemOf({

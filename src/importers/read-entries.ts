@@ -15,6 +15,7 @@ import {
   linesOf,
   listOf,
   lostItem,
+  maxFolderChars,
   paragraphsOf,
   type TextFile,
   textOf,
@@ -328,7 +329,6 @@ export async function* readJsonLines(
 
 /** An entry may contain a saved page. */
 const maxEntryChars = 64 * 2 ** 20;
-const maxFolderChars = 1000;
 const usualItem = itemReader(dialects.usual);
 const bookmarkItem = itemReader(dialects.bookmark);
 

@@ -3,7 +3,7 @@
  * its write-ahead log, rows in the order of their ids.
  *
  * One visit is one item. Visits that the browser's history page hides are omitted: hidden URLs, frames, downloads,
- * redirects but their last step. A URL without visits is one item at its last date.
+ * redirects but their last step. A URL without visits is one item at its last date. Firefox keeps its bookmarks in the same file.
  */
 import {
   constants,
@@ -23,7 +23,7 @@ import sqlite from 'node-sqlite3-wasm';
 import { errorMessage } from '../domain/error-message.ts';
 import type { ImportItem } from '../domain/import.ts';
 import { maxTitleLength, maxUrlLength } from '../domain/texts.ts';
-import { fromApple, fromUnix, fromWebkit, ImportError, itemOf } from './item-parts.ts';
+import { fromApple, fromUnix, fromWebkit, ImportError, itemOf, listOf, maxFolderChars } from './item-parts.ts';
 import type { Bytes } from './read-archive.ts';
 
 const { Database } = sqlite;
@@ -121,14 +121,14 @@ export async function historyKind(path: HistoryFile): Promise<Browser | null> {
   const names = copy.database.all("SELECT name FROM sqlite_master WHERE type = 'table'").map(({ name }) => name);
   const kinds = Object.entries(layouts) as [Browser, HistoryLayout][];
   const kind = kinds.find(([, { tables }]) => tables.every((table) => names.includes(table)));
-  if (kind !== undefined) refuseComputed(copy.database, kind[1]);
+  if (kind !== undefined) refuseComputed(copy.database, kind[1].tables, queriesOf(kind[1]).join(' '));
   return kind?.[0] ?? null;
 }
 
 /** Browsers use plain tables. Computed columns and virtual tables may take any time and memory; tables without a key would join with every visit. */
-function refuseComputed(database: Sqlite, layout: HistoryLayout): void {
-  const read = new Set(queriesOf(layout).join(' ').toLowerCase().split(/\W+/));
-  for (const table of layout.tables) {
+function refuseComputed(database: Sqlite, tables: readonly string[], queries: string): void {
+  const read = new Set(queries.toLowerCase().split(/\W+/));
+  for (const table of tables) {
     const columns = database.all(
       'SELECT lower(name) AS name, pk, hidden, upper(type) AS type FROM pragma_table_xinfo(?)',
       [table],
@@ -156,24 +156,61 @@ export async function visitsLeftOut(path: HistoryFile, browser: Browser): Promis
 export async function* readHistory(path: HistoryFile, browser: Browser): AsyncGenerator<ImportItem> {
   const layout: HistoryLayout = layouts[browser];
   using copy = await openCopy(path);
-  for (const query of queriesOf(layout)) {
-    const statement = reading(() => copy.database.prepare(query));
+  for (const query of queriesOf(layout))
+    for (const { visits, ...row } of rowsOf(copy.database, query))
+      yield itemOf({ ...shared(row, layout), visits: Number(visits) });
+  if (browser === 'firefox') yield* bookmarksOf(copy.database);
+}
+
+const shared = ({ url, title, time }: Row, { timeOf }: Pick<HistoryLayout, 'timeOf'>) => ({
+  url: String(url ?? ''),
+  title: title === null ? null : String(title),
+  at: timeOf(Number(time)),
+});
+
+function* rowsOf(database: Sqlite, query: string): Generator<Row> {
+  const statement = reading(() => database.prepare(query));
+  try {
+    const rows = (statement.iterate() as Iterable<Row>)[Symbol.iterator]();
+    for (let row = reading(() => rows.next()); row.done !== true; row = reading(() => rows.next())) yield row.value;
+  } finally {
     try {
-      const rows = (statement.iterate() as Iterable<Row>)[Symbol.iterator]();
-      for (let row = reading(() => rows.next()); row.done !== true; row = reading(() => rows.next())) {
-        const { url, title, visits, time } = row.value;
-        yield itemOf({
-          url: String(url ?? ''),
-          title: title === null ? null : String(title),
-          at: layout.timeOf(Number(time)),
-          visits: Number(visits),
-        });
-      }
-    } finally {
-      try {
-        statement.finalize();
-      } catch {}
-    }
+      statement.finalize();
+    } catch {}
+  }
+}
+
+/** Of Firefox, with folders and tags: a tag is a folder in the folder of tags. */
+const bookmarkTable = 'moz_bookmarks';
+const isTagFolder = "parent IN (SELECT id FROM moz_bookmarks WHERE guid = 'tags________')";
+const mostFolders = 100_000;
+const deepestFolder = 64;
+const tagSeparator = '\u001f';
+const bookmarkFolders = `SELECT id, parent, title FROM moz_bookmarks WHERE ${step}(id) AND type = 2 LIMIT ${mostFolders}`;
+const bookmarks = `SELECT a.url, ${titleOf('coalesce(b.title, a.title)')}, b.dateAdded AS time, b.parent,
+    (SELECT group_concat(t.title, '${tagSeparator}') FROM moz_bookmarks l JOIN moz_bookmarks t ON t.id = l.parent
+      WHERE ${step}(l.id) AND l.fk = b.fk AND l.type = 1 AND t.${isTagFolder}) AS tags
+  FROM moz_bookmarks b JOIN moz_places a ON a.id = b.fk WHERE ${step}(b.id) AND ${step}(a.id) AND b.type = 1
+    AND octet_length(a.url) <= ${mostUrlBytes}
+    AND b.parent NOT IN (SELECT id FROM moz_bookmarks WHERE ${isTagFolder}) ORDER BY b.id`;
+
+function* bookmarksOf(database: Sqlite): Generator<ImportItem> {
+  // Firefox before version 4 has no ids that mark the folder of tags.
+  if (database.get("SELECT 1 FROM pragma_table_xinfo(?) WHERE name = 'guid'", [bookmarkTable]) === null) return;
+  refuseComputed(database, [bookmarkTable], bookmarks);
+  const folders = new Map([...rowsOf(database, bookmarkFolders)].map((row) => [row.id, row]));
+  const pathOf = (parent: unknown): string => {
+    const names: string[] = [];
+    for (let at = folders.get(parent); at !== undefined && names.length < deepestFolder; at = folders.get(at.parent))
+      names.unshift(String(at.title ?? ''));
+    return names
+      .filter((name) => name !== '')
+      .join('/')
+      .slice(0, maxFolderChars);
+  };
+  for (const { parent, tags, ...row } of rowsOf(database, bookmarks)) {
+    const facts = { folder: pathOf(parent), tags: listOf(tags, tagSeparator) };
+    yield { ...itemOf({ ...shared(row, layouts.firefox), ...facts }), once: true };
   }
 }
 

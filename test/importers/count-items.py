@@ -64,7 +64,13 @@ def history(path):
         return found
     pages = {no: (url, hidden) for no, url, hidden in database.execute('SELECT id, url, hidden FROM moz_places')}
     visits = list(database.execute('SELECT place_id, visit_type FROM moz_historyvisits'))
-    return [pages[no][0] for no, kind in visits if not pages[no][1] and kind not in (4, 7, 8)]
+    marked = []
+    if any(name == 'guid' for _, name, *_ in database.execute('PRAGMA table_info(moz_bookmarks)')):
+        folders = {no: (parent, guid) for no, parent, guid in database.execute('SELECT id, parent, guid FROM moz_bookmarks')}
+        for place, parent in database.execute('SELECT fk, parent FROM moz_bookmarks WHERE type = 1'):
+            if folders.get(folders[parent][0], (0, ''))[1] != 'tags________':
+                marked.append(pages[place][0])
+    return [pages[no][0] for no, kind in visits if not pages[no][1] and kind not in (4, 7, 8)] + marked
 
 
 def urls_of(path):

@@ -58,6 +58,40 @@ test('a history that the browser has open is read with what waits in its write-a
   );
 });
 
+test('bookmarks of Firefox are read from its history, with folders and tags', async (t) => {
+  const path = join(temporaryFolder(t), 'places.sqlite');
+  const database = new sqlite.Database(path);
+  database.exec(`
+    CREATE TABLE moz_places(id INTEGER PRIMARY KEY, url, title, visit_count INTEGER, hidden INTEGER DEFAULT 0, last_visit_date INTEGER);
+    CREATE TABLE moz_historyvisits(id INTEGER PRIMARY KEY, place_id INTEGER, visit_date INTEGER, visit_type INTEGER);
+    CREATE TABLE moz_bookmarks(id INTEGER PRIMARY KEY, type INTEGER, fk INTEGER, parent INTEGER, title, dateAdded INTEGER, guid);
+    INSERT INTO moz_places(id, url, title) VALUES (1, 'https://herons.example/', 'Herons'), (2, 'https://bread.example/', 'Bread'),
+      (3, 'place:parent=menu________', NULL);
+    INSERT INTO moz_bookmarks VALUES (1, 2, NULL, 0, '', 0, 'root________'), (2, 2, NULL, 1, 'menu', 0, 'menu________'),
+      (3, 2, NULL, 1, 'tags', 0, 'tags________'), (4, 2, NULL, 2, 'Birds', 0, 'x'), (5, 2, NULL, 3, 'wading', 0, 'y'),
+      (6, 2, NULL, 3, 'grey', 0, 'z'), (7, 1, 1, 4, 'My herons', 1700000000000000, 'a'), (8, 1, 1, 5, NULL, 0, 'b'),
+      (9, 1, 1, 6, NULL, 0, 'c'), (10, 1, 2, 11, NULL, 1700000001000000, 'd'), (11, 2, NULL, 11, 'Own parent', 0, 'e'),
+      (12, 3, NULL, 2, NULL, 0, 'f'), (13, 1, 3, 2, 'Recent', 0, 'g');`);
+  database.close();
+  const { format, items } = await read(path);
+  assert.equal(format, 'firefox');
+  assert.deepEqual(
+    items.map(({ url, title, at, metadata, once }) => [
+      url,
+      title,
+      at,
+      String(metadata?.folder).slice(0, 22),
+      metadata?.tags,
+      once,
+    ]),
+    [
+      ['https://herons.example/', 'My herons', 1700000000000, 'menu/Birds', ['wading', 'grey'], true],
+      ['https://bread.example/', 'Bread', 1700000001000, 'Own parent/Own parent/', undefined, true],
+      ['place:parent=menu________', 'Recent', null, 'menu', undefined, true],
+    ],
+  );
+});
+
 test('copies of a history that a killed import left are deleted, but not those of another user', async (t) => {
   const ended = spawnSync(process.execPath, ['--version']).pid;
   const [own, foreign] = ['own', 'foreign'].map((whose) => join(tmpdir(), `readback-history-${ended}-${whose}`));
