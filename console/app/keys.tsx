@@ -6,6 +6,8 @@ import { currentView, go, linkTo } from './router.ts';
 import { views } from './views.ts';
 
 export const keysShown = signal(false);
+/** The command palette: on Ctrl K. */
+export const paletteShown = signal(false);
 /** The search box subscribes. */
 export const searchWanted = signal(0);
 
@@ -21,9 +23,17 @@ export const isTyping = (target: EventTarget | null): boolean =>
 const isTextInput = (target: HTMLElement): boolean =>
   target instanceof HTMLInputElement && !/^(?:checkbox|radio|button|submit|range|file)$/.test(target.type);
 
+const isPaletteKey = ({ ctrlKey, metaKey, altKey, shiftKey, key }: KeyboardEvent): boolean =>
+  ctrlKey !== metaKey && !altKey && !shiftKey && key.toLowerCase() === 'k';
+
 export function useGlobalKeys(): void {
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
+      if (isPaletteKey(event)) {
+        event.preventDefault();
+        if (document.querySelector('dialog[open]') === null) paletteShown.value = true;
+        return;
+      }
       if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
       if (isTyping(event.target) || document.querySelector('dialog[open]') !== null) return;
       if (event.key === '/') {
@@ -65,6 +75,7 @@ export function useEscape(isOn: boolean, stop: () => void): void {
 
 const general: readonly [string, string][] = [
   ['/', 'Search'],
+  ['Ctrl K', 'Pages, views, actions and operators in one list'],
   ['↓ ↑, j k', 'Next, previous result'],
   ['Enter', 'Open the page at the passage'],
   ['v', 'Stored text of the result'],

@@ -17,8 +17,9 @@ import { TimeView } from '../views/time/time-view.tsx';
 import { TopicsView } from '../views/topics/topics-view.tsx';
 import { FillLine } from './filling.tsx';
 import { useFocusKept } from './focus.ts';
-import { KeysDialog, keysShown, useEscape, useGlobalKeys } from './keys.tsx';
+import { KeysDialog, keysShown, paletteShown, useEscape, useGlobalKeys } from './keys.tsx';
 import { Notices } from './notices.tsx';
+import { Palette } from './palette.tsx';
 import { currentPart, currentView, kept, type LeftBy, linksTo, linkTo, returns, setTitle } from './router.ts';
 import { Brand, holder, SignInDialog, SignInPage, SwitchDialog } from './session.tsx';
 import { nextTheme, theme } from './theme.ts';
@@ -106,6 +107,18 @@ function Frame() {
                 type="button"
                 class="nav-item nav-quiet"
                 onClick={() => {
+                  setOpen(false);
+                  paletteShown.value = true;
+                }}
+              >
+                <Icon name="search" />
+                <span>Go to…</span>
+                <kbd>Ctrl K</kbd>
+              </button>
+              <button
+                type="button"
+                class="nav-item nav-quiet"
+                onClick={() => {
                   keysShown.value = true;
                 }}
               >
@@ -135,6 +148,7 @@ function Frame() {
       </div>
       <Notices />
       <KeysDialog />
+      <Palette />
       {session.value === 'expired' && <SignInDialog />}
       {session.value === 'in' && <SwitchDialog />}
     </Fragment>

@@ -1,4 +1,5 @@
 /** Suggestions in a list over the results. It stays until the next one is there; arrows move in it, and past its end to the results. */
+import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { QuerySuggestion, SuggestResponse } from '../../../src/domain/search.ts';
 import { get } from '../../api/client.ts';
@@ -24,6 +25,37 @@ function KindMark({ kind, text }: QuerySuggestion) {
   return icon === null ? <SiteMark domain={text} /> : <Icon name={icon} />;
 }
 
+/** A choice of a list whose box keeps the focus. */
+export function Option(given: { id: string; isActive: boolean; onTake: () => void; children: ComponentChildren }) {
+  return (
+    <button
+      type="button"
+      tabIndex={-1}
+      id={given.id}
+      class="suggestion"
+      role="option"
+      aria-selected={given.isActive}
+      onClick={given.onTake}
+    >
+      {given.children}
+    </button>
+  );
+}
+
+export function SuggestionOption({ item }: { item: QuerySuggestion }) {
+  return (
+    <>
+      <KindMark {...item} />
+      <bdi class="suggestion-text">{item.text}</bdi>{' '}
+      <bdi class="suggestion-detail">
+        {kinds[item.kind].label}
+        {item.domain !== null && <span class="suggestion-site"> · {item.domain}</span>}
+        {item.page_count !== null && ` · ${many(item.page_count, 'page')}`}
+      </bdi>
+    </>
+  );
+}
+
 /** What is searched; a page is opened instead. */
 const criteriaOf: Record<Exclude<QuerySuggestion['kind'], 'page'>, (item: QuerySuggestion) => Partial<Criteria>> = {
   query: ({ text }) => ({ query: text }),
@@ -31,6 +63,9 @@ const criteriaOf: Record<Exclude<QuerySuggestion['kind'], 'page'>, (item: QueryS
   entity: ({ id, text }) => ({ query: '', name: id, nameText: text }),
   cluster: ({ id, text }) => ({ query: '', topic: id, topicName: text }),
 };
+
+export const searchOf = (item: QuerySuggestion): Partial<Criteria> =>
+  item.kind === 'page' ? {} : criteriaOf[item.kind](item);
 
 const listId = 'suggestions';
 const idOf = (at: number) => `suggestion-${at}`;
@@ -84,7 +119,7 @@ export function useSuggestions(shown: string, choose: (part: Partial<Criteria>) 
   const take = (item: QuerySuggestion) => {
     close();
     if (item.kind === 'page') go(linkTo('page', item.id ?? ''));
-    else choose({ spelling: null, ...criteriaOf[item.kind](item) });
+    else choose({ spelling: null, ...searchOf(item) });
   };
 
   /** Whether the key was for the list. */
@@ -122,24 +157,14 @@ export function useSuggestions(shown: string, choose: (part: Partial<Criteria>) 
       onMouseDown={(event) => event.preventDefault()}
     >
       {items.map((item, at) => (
-        <button
-          type="button"
-          tabIndex={-1}
+        <Option
           key={`${item.kind} ${item.id ?? item.text}`}
           id={idOf(at)}
-          class="suggestion"
-          role="option"
-          aria-selected={at === active}
-          onClick={() => take(item)}
+          isActive={at === active}
+          onTake={() => take(item)}
         >
-          <KindMark {...item} />
-          <bdi class="suggestion-text">{item.text}</bdi>{' '}
-          <bdi class="suggestion-detail">
-            {kinds[item.kind].label}
-            {item.domain !== null && <span class="suggestion-site"> · {item.domain}</span>}
-            {item.page_count !== null && ` · ${many(item.page_count, 'page')}`}
-          </bdi>
-        </button>
+          <SuggestionOption item={item} />
+        </Option>
       ))}
     </div>
   );
