@@ -6,7 +6,7 @@ import { readFileSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { libraryName, scopeName } from '../domain/access.ts';
-import { errorCode } from '../domain/error-code.ts';
+import { errorCode } from '../domain/errors.ts';
 import { replaceText } from '../files/durable-file.ts';
 
 /** SHA-256 of a secret, hexadecimal. */

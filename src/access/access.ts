@@ -14,8 +14,7 @@
  */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { AuthToken, CodePurpose, Scope, SessionResponse, TokenResponse } from '../domain/access.ts';
-import { errorMessage } from '../domain/error-message.ts';
-import { DomainError, unknownId } from '../domain/errors.ts';
+import { DomainError, errorMessage, unknownId } from '../domain/errors.ts';
 import { isoOf } from '../domain/ids.ts';
 import type { AccessFile, AccessRecords, KeptSession, KeptToken } from './access-file.ts';
 import { codeDigest, type Grant, OneTimeCodes } from './one-time-codes.ts';

@@ -4,8 +4,7 @@
  */
 import type pg from 'pg';
 import { unlessAborted } from '../compute/unless-aborted.ts';
-import { errorCode } from '../domain/error-code.ts';
-import { DomainError } from '../domain/errors.ts';
+import { DomainError, errorCode } from '../domain/errors.ts';
 
 export interface Query {
   text: string;

@@ -4,8 +4,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { Access } from '../access/access.ts';
-import { errorMessage } from '../domain/error-message.ts';
-import { LeaseEndedError } from '../domain/errors.ts';
+import { errorMessage, LeaseEndedError } from '../domain/errors.ts';
 import type { CommitHistory } from '../store/stored-rows.ts';
 import { bringUpCopy } from './bring-up-copy.ts';
 import { DatabaseLog } from './commit-log.ts';

@@ -3,8 +3,7 @@ import { createHash } from 'node:crypto';
 import { closeSync, fstatSync, openSync, readFileSync, readSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { errorMessage } from '../domain/error-message.ts';
-import { OperatorError } from '../domain/errors.ts';
+import { errorMessage, OperatorError } from '../domain/errors.ts';
 import { programDir } from '../files/program-files.ts';
 
 const fileSchema = z.strictObject({

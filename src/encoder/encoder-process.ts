@@ -10,7 +10,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { MAX_WINDOWS, meanOfWindows, windowsOf, withoutShouting } from '../compute/embedding/encoder-windows.ts';
 import { openTokenizer, type TextPieces, type UnigramTokenizer } from '../compute/embedding/unigram-tokenizer.ts';
 import { type NameSpans, type NameTagger, openNameTagger } from '../compute/text/name-tags.ts';
-import { errorMessage } from '../domain/error-message.ts';
+import { errorMessage } from '../domain/errors.ts';
 import { type EncoderManifest, readManifest } from './encoder-files.ts';
 import type { FromEncoder, InputKind, ToEncoder } from './encoder-messages.ts';
 import { type OnnxSession, openOnnxSession } from './onnx-session.ts';

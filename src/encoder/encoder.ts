@@ -11,7 +11,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { NameSpans } from '../compute/text/name-tags.ts';
-import { errorMessage } from '../domain/error-message.ts';
+import { errorMessage } from '../domain/errors.ts';
 import { programDir, programFile, startsSource } from '../files/program-files.ts';
 import { encoderDir } from './encoder-files.ts';
 import type { FromEncoder, InputKind, Runtime, ToEncoder } from './encoder-messages.ts';

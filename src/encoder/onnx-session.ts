@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { errorMessage } from '../domain/error-message.ts';
+import { errorMessage } from '../domain/errors.ts';
 import { isSource, programDir } from '../files/program-files.ts';
 import type { Runtime } from './encoder-messages.ts';
 

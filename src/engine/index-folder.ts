@@ -11,8 +11,7 @@
 import { mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { errorCode } from '../domain/error-code.ts';
-import { errorMessage } from '../domain/error-message.ts';
+import { errorCode, errorMessage } from '../domain/errors.ts';
 import { replaceText, syncFile, TEMPORARY_SUFFIX } from '../files/durable-file.ts';
 
 const MANIFEST = 'manifest.json';

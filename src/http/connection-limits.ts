@@ -7,7 +7,7 @@ import { createServer as createNodeServer, type RequestListener, type Server, ST
 import { createServer as createTlsServer, Server as TlsServer } from 'node:https';
 import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
-import { errorCode } from '../domain/error-code.ts';
+import { errorCode } from '../domain/errors.ts';
 
 /** The header limit stays at Node's 16 KB; more is answered 431. */
 export const nodeServerOptions = {

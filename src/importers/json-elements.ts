@@ -1,5 +1,5 @@
 /** Reads the objects of a large JSON document one at a time: those in a top-level array, or in arrays of the top-level object. */
-import { errorMessage } from '../domain/error-message.ts';
+import { errorMessage } from '../domain/errors.ts';
 import type { EntryMarks } from './entry-marks.ts';
 import { ImportError } from './item-parts.ts';
 

@@ -4,7 +4,7 @@ import { createReadStream, lstatSync, readdirSync, statSync } from 'node:fs';
 import { basename, join, posix, resolve } from 'node:path';
 import { skipReason } from '../compute/import-progress.ts';
 import { decodeText, EncodingGuess, streamDecoder } from '../compute/text/decode-text.ts';
-import { errorCode } from '../domain/error-code.ts';
+import { errorCode } from '../domain/errors.ts';
 import type { ImportFormat, ImportItem } from '../domain/import.ts';
 import { EntryMarks } from './entry-marks.ts';
 import { type FileHead, type FileKind, type FormatRow, formatRows, ownFileRow, refusals, textName } from './formats.ts';

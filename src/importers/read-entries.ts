@@ -3,7 +3,7 @@
  * program is read, too. Names are compared without case, spaces, hyphens and underscores.
  */
 import { decodeHTML } from 'entities';
-import { errorMessage } from '../domain/error-message.ts';
+import { errorMessage } from '../domain/errors.ts';
 import type { ImportItem } from '../domain/import.ts';
 import type { EntryMarks } from './entry-marks.ts';
 import {

@@ -20,7 +20,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import sqlite from 'node-sqlite3-wasm';
-import { errorMessage } from '../domain/error-message.ts';
+import { errorMessage } from '../domain/errors.ts';
 import type { ImportItem } from '../domain/import.ts';
 import { maxTitleLength, maxUrlLength } from '../domain/texts.ts';
 import { fromApple, fromUnix, fromWebkit, ImportError, itemOf, listOf, maxFolderChars } from './item-parts.ts';

@@ -2,8 +2,7 @@
  * Faults of fetching, each with the sentence shown in `last_error`. Whether to retry is a property of the fault. Messages contain no
  * address, header or content: those may be secret, and forgotten text must not survive in a job.
  */
-import { shownCode } from '../domain/error-code.ts';
-import { JobError } from '../domain/errors.ts';
+import { JobError, shownCode } from '../domain/errors.ts';
 import type { Job } from '../domain/job.ts';
 import type { PageFacts } from '../domain/page-facts.ts';
 

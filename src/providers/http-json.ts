@@ -9,7 +9,7 @@ import { type ClientRequest, type IncomingMessage, request as requestHttp } from
 import { request as requestHttps } from 'node:https';
 import { StringDecoder } from 'node:string_decoder';
 import { readRetryAfterMs } from '../compute/retries.ts';
-import { shownCode } from '../domain/error-code.ts';
+import { shownCode } from '../domain/errors.ts';
 import { ProviderError, type ProviderFault } from './provider-error.ts';
 import type { Endpoint, ProviderCredentials } from './provider-settings.ts';
 

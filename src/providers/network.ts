@@ -8,7 +8,7 @@
 import { randomBytes } from 'node:crypto';
 import { Resolver } from 'node:dns/promises';
 import type { AddressPolicy } from '../compute/web/address-policy.ts';
-import { errorCode } from '../domain/error-code.ts';
+import { errorCode } from '../domain/errors.ts';
 import type { Clock } from './clock.ts';
 import { FetchError } from './fetch-error.ts';
 import { BreakerOpenError } from './provider-error.ts';

@@ -6,7 +6,7 @@ import type { IncomingMessage } from 'node:http';
 import { type Duplex, pipeline } from 'node:stream';
 import { MessageChannel } from 'node:worker_threads';
 import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from 'node:zlib';
-import { shownCode } from '../domain/error-code.ts';
+import { shownCode } from '../domain/errors.ts';
 import { FetchError, transportError } from './fetch-error.ts';
 
 /** Node 20 has no zstd. Brotli is accepted but not requested: its decoder may take megabytes. */

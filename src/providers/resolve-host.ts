@@ -5,7 +5,7 @@
 import { lookup as lookupAddresses } from 'node:dns/promises';
 import type { LookupFunction } from 'node:net';
 import type { AddressPolicy } from '../compute/web/address-policy.ts';
-import { shownCode } from '../domain/error-code.ts';
+import { shownCode } from '../domain/errors.ts';
 import { FetchError } from './fetch-error.ts';
 
 export interface ResolvedAddress {

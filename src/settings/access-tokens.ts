@@ -5,7 +5,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type AuthToken, defaultLibrary } from '../domain/access.ts';
-import { errorCode } from '../domain/error-code.ts';
+import { errorCode } from '../domain/errors.ts';
 
 export interface AccessTokensOptions {
   configured: readonly AuthToken[];

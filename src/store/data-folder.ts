@@ -4,8 +4,7 @@
  */
 import { chmodSync, lstatSync, mkdirSync, type Stats } from 'node:fs';
 import { dirname } from 'node:path';
-import { errorMessage } from '../domain/error-message.ts';
-import { isOperatorError, OperatorError } from '../domain/errors.ts';
+import { errorMessage, isOperatorError, OperatorError } from '../domain/errors.ts';
 import { takeFolderLock } from './folder-lock.ts';
 
 export interface DataFolder {

@@ -21,7 +21,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { errorCode, isDiskFull } from '../domain/error-code.ts';
+import { errorCode, isDiskFull } from '../domain/errors.ts';
 
 export interface FolderLock {
   /** Whether a former owner released it properly. */

@@ -6,7 +6,7 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Key, RootDatabase } from 'lmdb';
-import { errorMessage } from '../domain/error-message.ts';
+import { errorMessage } from '../domain/errors.ts';
 import { BlacklistReader } from './blacklist.ts';
 import { openReadOnlyEnvironment, openReadOnlyRoot, openRoot } from './environment.ts';
 import type { LookLine, LookTask } from './look-apart.ts';

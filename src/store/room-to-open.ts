@@ -5,8 +5,7 @@
  */
 import { rmSync, statfsSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { isDiskFull } from '../domain/error-code.ts';
-import { OperatorError } from '../domain/errors.ts';
+import { isDiskFull, OperatorError } from '../domain/errors.ts';
 
 /** A new store with its first commits, rounded up: 176 KiB with ten pages. */
 const newStoreBytes = 2 ** 20;

@@ -16,7 +16,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { isDiskFull } from '../../src/domain/error-code.ts';
+import { isDiskFull } from '../../src/domain/errors.ts';
 
 export class SmallDisk {
   readonly path: string;

@@ -3,8 +3,7 @@
  * Thread faults become errors of the job; the caller gives entry, limits and messages.
  */
 
-import { errorCode } from '../../domain/error-code.ts';
-import { JobError } from '../../domain/errors.ts';
+import { errorCode, JobError } from '../../domain/errors.ts';
 import { FetchError } from '../../providers/fetch-error.ts';
 import {
   openThreadPool,

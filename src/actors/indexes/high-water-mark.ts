@@ -10,7 +10,7 @@ import { existsSync } from 'node:fs';
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import pLimit from 'p-limit';
-import { errorCode } from '../../domain/error-code.ts';
+import { errorCode } from '../../domain/errors.ts';
 import type { IndexLog } from '../../engine/index-log.ts';
 import { replaceText } from '../../files/durable-file.ts';
 import type { CommitHistory } from '../../store/stored-rows.ts';

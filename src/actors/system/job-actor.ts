@@ -24,8 +24,7 @@ import {
 import { backoffDelayMs, reachDelayMs } from '../../compute/retries.ts';
 import { traced } from '../../compute/span.ts';
 import { maxTimerMs } from '../../domain/durations.ts';
-import { errorMessage } from '../../domain/error-message.ts';
-import { DomainError, JobError } from '../../domain/errors.ts';
+import { DomainError, errorMessage, JobError } from '../../domain/errors.ts';
 import { idOf } from '../../domain/ids.ts';
 import type { Job } from '../../domain/job.ts';
 import { FetchError } from '../../providers/fetch-error.ts';

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { decodeText } from '../../compute/text/decode-text.ts';
-import { errorMessage } from '../../domain/error-message.ts';
+import { errorMessage } from '../../domain/errors.ts';
 import type { IngestBatchResult, PageStatusBatchResponse } from '../../domain/page.ts';
 import { CliError, type ExitCode, exitCodes } from '../cli-error.ts';
 import { type Context, post } from '../context.ts';

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { clockAheadText, daysAhead } from '../../actors/system/retention.ts';
 import { checkFolder, isClean } from '../../composition/check-folder.ts';
-import { errorMessage } from '../../domain/error-message.ts';
+import { errorMessage } from '../../domain/errors.ts';
 import { dimProblem } from '../../domain/known-models.ts';
 import { builtInModel } from '../../domain/model.ts';
 import { Encoder } from '../../encoder/encoder.ts';

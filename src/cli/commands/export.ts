@@ -9,7 +9,7 @@ import { mkdir, open, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { escapeUTF8 } from 'entities';
 import { areVisitsSound, visitTimes } from '../../compute/structures/visit-times.ts';
-import { errorCode } from '../../domain/error-code.ts';
+import { errorCode } from '../../domain/errors.ts';
 import { type ExportLine, exportFile, exportVersion, type PageLine, pageFile } from '../../domain/export.ts';
 import { isoOf } from '../../domain/ids.ts';
 import type { Page } from '../../domain/page.ts';

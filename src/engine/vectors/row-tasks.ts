@@ -8,7 +8,7 @@ import { createHash } from 'node:crypto';
 import { closeSync, fstatSync, openSync } from 'node:fs';
 import { endianness } from 'node:os';
 import { addBit, type Bitmap, createBitmap, hasBit } from '../../compute/structures/bitmap.ts';
-import { errorMessage } from '../../domain/error-message.ts';
+import { errorMessage } from '../../domain/errors.ts';
 import { readInto, sha256Of, writePieces } from '../../files/checked-file.ts';
 import { NO_LABEL, type SharedRows, VectorRows } from './vector-rows.ts';
 

@@ -7,7 +7,7 @@
  * One owner, one call at a time.
  */
 import { z } from 'zod';
-import { errorMessage } from '../../domain/error-message.ts';
+import { errorMessage } from '../../domain/errors.ts';
 import type { SharedPool } from '../../threads/thread-pool.ts';
 import { fileFacts, indexFolder } from '../index-folder.ts';
 import type { IndexLog } from '../index-log.ts';

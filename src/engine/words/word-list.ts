@@ -3,8 +3,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { buildTermTable, lookupTerm, type TermTable } from '../../compute/structures/term-table.ts';
-import { errorMessage } from '../../domain/error-message.ts';
-import { OperatorError } from '../../domain/errors.ts';
+import { errorMessage, OperatorError } from '../../domain/errors.ts';
 import { programDir } from '../../files/program-files.ts';
 
 const installedPath = join(programDir, 'models', 'words.txt');

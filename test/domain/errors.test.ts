@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { errorMessage } from '../../src/domain/error-message.ts';
+import { errorMessage } from '../../src/domain/errors.ts';
 
 test('whatever was thrown is said in words', () => {
   assert.equal(errorMessage(new RangeError('too long')), 'too long');

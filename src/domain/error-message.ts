@@ -1,3 +1,0 @@
-export function errorMessage(thrown: unknown): string {
-  return thrown instanceof Error ? thrown.message : String(thrown);
-}
