@@ -15,7 +15,7 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { AuthToken, CodePurpose, Scope, SessionResponse, TokenResponse } from '../domain/access.ts';
 import { DomainError, errorMessage, unknownId } from '../domain/errors.ts';
-import { isoOf } from '../domain/ids.ts';
+import { isoOf } from '../domain/values.ts';
 import type { AccessFile, AccessRecords, KeptSession, KeptToken } from './access-file.ts';
 import { codeDigest, type Grant, OneTimeCodes } from './one-time-codes.ts';
 

@@ -1,6 +1,7 @@
 /** Retry dead jobs: one, a list, or a selection. Contract "Jobs". */
-import { numberOf } from '../domain/ids.ts';
+
 import type { Job, JobKind } from '../domain/job.ts';
+import { numberOf } from '../domain/values.ts';
 import type { Command, Transaction } from '../store/store.ts';
 import { moveJob } from './move-job.ts';
 

@@ -5,9 +5,9 @@
 import { type VisitTimes, visitTimes, withVisit } from '../compute/structures/visit-times.ts';
 import type { CanonicalizeSettings } from '../compute/web/canonical-url.ts';
 import type { ExportLine } from '../domain/export.ts';
-import { instantOf } from '../domain/ids.ts';
 import { withMore } from '../domain/metadata.ts';
 import type { Page } from '../domain/page.ts';
+import { instantOf } from '../domain/values.ts';
 import type { Command, Transaction } from '../store/store.ts';
 import { createWatch } from './change-watches.ts';
 import { putFacts } from './edit-pages.ts';

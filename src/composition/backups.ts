@@ -10,7 +10,7 @@ import type { Logger } from 'pino';
 import { parsedJson } from '../compute/structures/json-fields.ts';
 import type { BackupResponse, NewBackupResponse } from '../domain/backup.ts';
 import { DomainError, errorCode, isOperatorError } from '../domain/errors.ts';
-import { isoOf } from '../domain/ids.ts';
+import { isoOf } from '../domain/values.ts';
 import { programFile, startsSource } from '../files/program-files.ts';
 import type { BackupMaker } from '../http/http-app.ts';
 import { runProgram } from '../providers/run-program.ts';

@@ -7,7 +7,7 @@ import {
   type ImportItem,
   noCounts,
 } from '../domain/import.ts';
-import { maxUrlLength } from '../domain/texts.ts';
+import { maxUrlLength } from '../domain/values.ts';
 
 export interface PlacedItem {
   /** In the source, from 0. */

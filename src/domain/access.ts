@@ -1,7 +1,6 @@
 /** Access: contract "Authentication"; runtime tokens, sessions and codes: docs/access.md. */
 import { z } from 'zod';
-import { datetime } from './ids.ts';
-import { storedText } from './texts.ts';
+import { datetime, storedText } from './values.ts';
 
 export const scopeName = z.enum(['read', 'write']);
 export type Scope = z.infer<typeof scopeName>;

@@ -1,7 +1,7 @@
 /** Questions that are answered from what was read: contract of `POST /v1/ask` (docs/asking.md). */
 import { z } from 'zod';
-import { datetime } from './ids.ts';
 import { noResults, searchRequest } from './search.ts';
+import { datetime } from './values.ts';
 
 const { filters, operators, tz } = searchRequest.shape;
 

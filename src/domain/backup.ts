@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { datetime } from './ids.ts';
+import { datetime } from './values.ts';
 
 export const backupResponse = z.strictObject({
   dir: z.string().describe('its folder, for `readback restore`'),

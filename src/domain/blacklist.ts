@@ -1,7 +1,6 @@
 /** Contract "Blacklist". */
 import { z } from 'zod';
-import { datetime } from './ids.ts';
-import { maxDomainLength, maxForgottenUrlLength, maxReasonLength, storedText } from './texts.ts';
+import { datetime, maxDomainLength, maxForgottenUrlLength, maxReasonLength, storedText } from './values.ts';
 
 export const ruleKind = z.enum(['url', 'domain']);
 export type RuleKind = z.infer<typeof ruleKind>;

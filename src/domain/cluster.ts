@@ -1,8 +1,6 @@
 /** Contract "Clusters", and the stored rows. */
 import { z } from 'zod';
-import { datetime } from './ids.ts';
-import { listPart, queryBoolean, queryInteger } from './query-values.ts';
-import { idText } from './texts.ts';
+import { datetime, idText, listPart, queryBoolean, queryInteger } from './values.ts';
 
 const clusterTriggers = ['manual', 'idle', 'cron'] as const;
 export type ClusterTrigger = (typeof clusterTriggers)[number];

@@ -1,8 +1,6 @@
 /** Contract "Entities", and the stored rows. */
 import { z } from 'zod';
-import { datetime } from './ids.ts';
-import { queryInteger } from './query-values.ts';
-import { idText, storedText } from './texts.ts';
+import { datetime, idText, queryInteger, storedText } from './values.ts';
 
 export const entitySummary = z.strictObject({
   id: z.string(),

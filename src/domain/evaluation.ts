@@ -1,9 +1,8 @@
 /** Contract "EvalScoreRequest" and "EvalReplayRequest". */
 import { z } from 'zod';
-import { datetime } from './ids.ts';
 import { jobStatus } from './job.ts';
 import { sentModelId } from './model.ts';
-import { queryInteger } from './query-values.ts';
+import { datetime, queryInteger } from './values.ts';
 
 export const evalScoreRequest = z.strictObject({
   k: z.int().min(1).max(1000).default(10),

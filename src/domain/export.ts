@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import { ruleKind, ruleSettings } from './blacklist.ts';
-import { datetime } from './ids.ts';
+import { datetime } from './values.ts';
 import { watchConfig, watchKind } from './watch.ts';
 
 export const exportVersion = 1;

@@ -1,8 +1,7 @@
 /** Imports: an item of a source, and the progress. Times are ms since the epoch; in answers datetimes. */
 import { z } from 'zod';
-import { datetime } from './ids.ts';
 import type { PageMetadata } from './metadata.ts';
-import { storedText } from './texts.ts';
+import { datetime, storedText } from './values.ts';
 
 export const importFormats = [
   'bookmarks',

@@ -1,8 +1,6 @@
 /** Contract "Jobs", and the ledger's row. Public fields have the contract's names; times that the scheduler compares are ms since the epoch. */
 import { z } from 'zod';
-import { datetime } from './ids.ts';
-import { queryBoolean, queryInteger } from './query-values.ts';
-import { idText } from './texts.ts';
+import { datetime, idText, queryBoolean, queryInteger } from './values.ts';
 
 export const jobKinds = [
   'index_page',

@@ -20,9 +20,9 @@ import type * as metrics from './metrics.ts';
 import type * as model from './model.ts';
 import type * as page from './page.ts';
 import type * as queryLog from './query-log.ts';
-import type { ListPart } from './query-values.ts';
 import type { InRows } from './rows.ts';
 import type * as search from './search.ts';
+import type { ListPart } from './values.ts';
 import type * as watch from './watch.ts';
 
 export type IngestOutcome =

@@ -1,7 +1,7 @@
 /** A page's `metadata`: any JSON object within bounds, returned unchanged or refused. */
 import { z } from 'zod';
 import { foldTitle } from './normalize-text.ts';
-import { isWellFormed, loneSurrogates, storedText } from './texts.ts';
+import { isWellFormed, loneSurrogates, storedText } from './values.ts';
 
 export type PageMetadata = Record<string, unknown>;
 

@@ -1,7 +1,7 @@
 /** Contract "MetricsTimeseriesResponse", "MetricsSummaryResponse", "AdminConfigResponse". */
 import { z } from 'zod';
 import { breakerStates } from './breaker-state.ts';
-import { datetime } from './ids.ts';
+import { datetime } from './values.ts';
 
 /** A sample's identity: `http_request_duration_seconds_bucket` with labels; the metric has no suffix. */
 export interface MetricSeries {

@@ -1,6 +1,6 @@
 /** The contract's embedding models, and the rows of the registry and of backfills. */
 import { z } from 'zod';
-import { datetime } from './ids.ts';
+import { datetime } from './values.ts';
 
 export const modelStatuses = ['registered', 'backfilling', 'ready', 'failed'] as const;
 export type ModelStatus = (typeof modelStatuses)[number];

@@ -1,20 +1,22 @@
 /** Contract "Page", "Ingest", "Page status" and "Batch", and the stored row. */
 import { z } from 'zod';
-import { datetime } from './ids.ts';
 import { type JobStatus, jobStatuses } from './job.ts';
 import { metadataEdit, type PageMetadata, pageMetadata } from './metadata.ts';
 import type { PageFact, PageType } from './query-clause.ts';
-import { optionalQueryInteger, queryBoolean, queryInteger } from './query-values.ts';
 import type { TextInParts } from './rows.ts';
 import {
   bodyText,
+  datetime,
   idText,
   maxDomainLength,
   maxSourceLength,
   maxTitleLength,
   maxUrlLength,
+  optionalQueryInteger,
+  queryBoolean,
+  queryInteger,
   storedText,
-} from './texts.ts';
+} from './values.ts';
 
 export const pageStatuses = ['queued', 'indexing', 'indexed', 'failed', 'dead'] as const;
 const pageStatus = z.enum(pageStatuses);

@@ -1,8 +1,6 @@
 /** The query log and feedback: contract "QueryLogRunResponse" and "FeedbackRequest". */
 import { z } from 'zod';
-import { datetime } from './ids.ts';
-import { queryInteger } from './query-values.ts';
-import { idText } from './texts.ts';
+import { datetime, idText, queryInteger } from './values.ts';
 
 export const runKinds = ['search', 'compare_arm'] as const;
 const runKind = z.enum(runKinds);

@@ -1,10 +1,8 @@
 /** Contract "Search". */
 import { z } from 'zod';
-import { datetime } from './ids.ts';
 import { clusterRef, pageDetails } from './page.ts';
 import { pageTypes } from './query-clause.ts';
-import { queryInteger } from './query-values.ts';
-import { idText, maxDomainLength, maxSourceLength, pathText } from './texts.ts';
+import { datetime, idText, maxDomainLength, maxSourceLength, pathText, queryInteger } from './values.ts';
 
 const rollupStrategy = z.enum(['max', 'mean_top_m', 'sum_rrf']);
 export type RollupStrategy = z.infer<typeof rollupStrategy>;

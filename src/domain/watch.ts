@@ -1,8 +1,6 @@
 /** Contract "Watches", and the stored row. */
 import { z } from 'zod';
-import { datetime } from './ids.ts';
-import { listPart } from './query-values.ts';
-import { maxTitleLength, maxUrlLength, storedText } from './texts.ts';
+import { datetime, listPart, maxTitleLength, maxUrlLength, storedText } from './values.ts';
 
 const watchKinds = ['rss', 'video', 'podcast'] as const;
 export const watchKind = z.enum(watchKinds);

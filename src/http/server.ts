@@ -8,7 +8,7 @@ import type { z } from 'zod';
 import { isTraced, traced } from '../compute/span.ts';
 import type { BodyRoom } from '../compute/structures/body-room.ts';
 import type { Ask } from '../domain/messages.ts';
-import { maxPathTextLength } from '../domain/texts.ts';
+import { maxPathTextLength } from '../domain/values.ts';
 import type { Settings } from '../settings/read-settings.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { type Admit, admitOnly, type GuardSettings } from './admission.ts';

@@ -1,7 +1,7 @@
 /** Shared parts of the formats: dates in several units, and metadata under common keys (docs/command-line.md) without empty values. */
 import type { ImportItem } from '../domain/import.ts';
 import type { PageMetadata } from '../domain/metadata.ts';
-import { maxTitleLength } from '../domain/texts.ts';
+import { maxTitleLength } from '../domain/values.ts';
 import type { EntryMarks } from './entry-marks.ts';
 
 /** Why a source cannot be read: one line for the user. */

@@ -22,7 +22,7 @@ import { pipeline } from 'node:stream/promises';
 import sqlite from 'node-sqlite3-wasm';
 import { errorMessage } from '../domain/errors.ts';
 import type { ImportItem } from '../domain/import.ts';
-import { maxTitleLength, maxUrlLength } from '../domain/texts.ts';
+import { maxTitleLength, maxUrlLength } from '../domain/values.ts';
 import { fromApple, fromUnix, fromWebkit, ImportError, itemOf, listOf, maxFolderChars } from './item-parts.ts';
 import type { Bytes } from './read-archive.ts';
 

@@ -11,9 +11,9 @@
  */
 import { hash } from 'node:crypto';
 import { bylineOf } from '../compute/text/byline.ts';
-import { numberOf } from '../domain/ids.ts';
 import { foldTitle } from '../domain/normalize-text.ts';
 import type { Byline, Chunk, Page, Section } from '../domain/page.ts';
+import { numberOf } from '../domain/values.ts';
 import { entriesOf } from './environment.ts';
 import { LongValues, longList, longText } from './long-values.ts';
 import { hashKey, numbered, Records, urlKey } from './records.ts';

@@ -6,8 +6,8 @@ import { claimJobs, expireLeases, recoverOrphans } from '../../src/commands/clai
 import { createJob, moveJob } from '../../src/commands/move-job.ts';
 import { retryDeadJobs, retryJobs } from '../../src/commands/retry-jobs.ts';
 import { completeJob, failJob, heartbeatJob, releaseJob } from '../../src/commands/settle-job.ts';
-import { idOf } from '../../src/domain/ids.ts';
 import type { JobKind, JobStatus } from '../../src/domain/job.ts';
+import { idOf } from '../../src/domain/values.ts';
 import type { Command } from '../../src/store/store.ts';
 import { TemporaryStore } from '../store/temporary-store.ts';
 import { LedgerModel } from './ledger-model.ts';

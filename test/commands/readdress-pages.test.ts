@@ -12,7 +12,7 @@ import {
   defaultTrackingParams,
   presetKeepParams,
 } from '../../src/compute/web/canonical-url.ts';
-import { idOf } from '../../src/domain/ids.ts';
+import { idOf } from '../../src/domain/values.ts';
 import { auditStore } from '../../src/store/audit.ts';
 import { hitsOf, queryRun } from '../store/query-runs.ts';
 import { TemporaryStore } from '../store/temporary-store.ts';

@@ -5,7 +5,7 @@ import { ingestPage } from '../../src/commands/ingest-page.ts';
 import { createJob } from '../../src/commands/move-job.ts';
 import { type RetryOutcome, retryDeadJobs, retryJobs } from '../../src/commands/retry-jobs.ts';
 import { failJob } from '../../src/commands/settle-job.ts';
-import { idOf } from '../../src/domain/ids.ts';
+import { idOf } from '../../src/domain/values.ts';
 import { TemporaryStore } from '../store/temporary-store.ts';
 import { submission } from './submissions.ts';
 

@@ -4,7 +4,7 @@ import { takeExport } from '../../src/commands/take-export.ts';
 import { visitTimes } from '../../src/compute/structures/visit-times.ts';
 import { defaultTrackingParams, presetKeepParams } from '../../src/compute/web/canonical-url.ts';
 import { exportLine } from '../../src/domain/export.ts';
-import { instantOf } from '../../src/domain/ids.ts';
+import { instantOf } from '../../src/domain/values.ts';
 import { TemporaryStore } from '../store/temporary-store.ts';
 
 const canonicalize = { tracking_params: defaultTrackingParams, keep_params: presetKeepParams, known_addresses: true };

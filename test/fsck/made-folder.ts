@@ -9,8 +9,8 @@ import { appendRuns, giveFeedback } from '../../src/commands/log-queries.ts';
 import { installModel } from '../../src/commands/manage-models.ts';
 import { mergeEntities, splitMerge } from '../../src/commands/merge-entities.ts';
 import { completeJob } from '../../src/commands/settle-job.ts';
-import { idOf } from '../../src/domain/ids.ts';
 import type { QueryRun } from '../../src/domain/query-log.ts';
+import { idOf } from '../../src/domain/values.ts';
 import { Store } from '../../src/store/store.ts';
 import { mentioning } from '../commands/mentioning.ts';
 

@@ -17,7 +17,7 @@ import { createJob } from '../../src/commands/move-job.ts';
 import { sweepPages } from '../../src/commands/page-entities.ts';
 import { retryJobs } from '../../src/commands/retry-jobs.ts';
 import { completeJob, failJob, heartbeatJob, releaseJob } from '../../src/commands/settle-job.ts';
-import { idOf } from '../../src/domain/ids.ts';
+import { idOf } from '../../src/domain/values.ts';
 import type { Command } from '../../src/store/store.ts';
 import { mentioning } from '../commands/mentioning.ts';
 import { submission } from '../commands/submissions.ts';

@@ -1,8 +1,7 @@
 /** What there is of clusters, as it is shown: the rows of the runs, of clusters with their pages, and the map. Reads only. */
 import type { Cluster, ClusterPage, ClusterRun, ClusterRunResponse, ClusterSummary } from '../../domain/cluster.ts';
 import { DomainError, unknownId } from '../../domain/errors.ts';
-import { idOf, isoOf, numberOf } from '../../domain/ids.ts';
-import { isPart } from '../../domain/query-values.ts';
+import { idOf, isoOf, isPart, numberOf } from '../../domain/values.ts';
 import type { StoreReader } from '../../store/store.ts';
 import type { Handlers } from '../system/service.ts';
 import { pointBlocks } from './cluster-census.ts';

@@ -17,8 +17,8 @@ import type {
   UndoMergeResponse,
 } from '../../domain/entity.ts';
 import { DomainError, unknownId } from '../../domain/errors.ts';
-import { idOf, isoOf, numberOf } from '../../domain/ids.ts';
 import type { MessageName } from '../../domain/messages.ts';
+import { idOf, isoOf, numberOf } from '../../domain/values.ts';
 import type { StoreReader } from '../../store/store.ts';
 import { Background } from '../system/background.ts';
 import type { Handlers, LibraryParts, StartService } from '../system/service.ts';

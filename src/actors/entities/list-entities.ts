@@ -2,8 +2,8 @@
 import { pageCountOf, rootOf } from '../../commands/entity-trees.ts';
 import type { Entity, EntityListQuery } from '../../domain/entity.ts';
 import { DomainError } from '../../domain/errors.ts';
-import { idOf, numberOf } from '../../domain/ids.ts';
 import { foldName } from '../../domain/normalize-text.ts';
+import { idOf, numberOf } from '../../domain/values.ts';
 import type { EntityReader } from '../../store/entities.ts';
 import { inParts } from '../system/background.ts';
 

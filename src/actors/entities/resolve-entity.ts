@@ -2,8 +2,8 @@
 import { mentionsOf, pageCountOf, rootOf } from '../../commands/entity-trees.ts';
 import type { Entity } from '../../domain/entity.ts';
 import { DomainError } from '../../domain/errors.ts';
-import { numberOf } from '../../domain/ids.ts';
 import { foldName } from '../../domain/normalize-text.ts';
+import { numberOf } from '../../domain/values.ts';
 import type { EntityReader } from '../../store/entities.ts';
 
 /** Longest name that is looked for: none is longer. */

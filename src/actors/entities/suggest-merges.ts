@@ -6,8 +6,8 @@ import { canonicalForm, mentionsOf, pageCountOf, variantForm } from '../../comma
 import { mayBeOne } from '../../commands/merge-entities.ts';
 import { editDistance } from '../../compute/text/edit-distance.ts';
 import type { Entity, EntitySuggestion } from '../../domain/entity.ts';
-import { idOf } from '../../domain/ids.ts';
 import { foldName } from '../../domain/normalize-text.ts';
+import { idOf } from '../../domain/values.ts';
 import type { EntityReader } from '../../store/entities.ts';
 import { inParts } from '../system/background.ts';
 

@@ -11,7 +11,7 @@ import { normalizeDomain } from '../../compute/web/domain-match.ts';
 import { isPublicSuffix } from '../../compute/web/registered-names.ts';
 import type { BlacklistResponse, ForgetRequest, ForgetResponse } from '../../domain/blacklist.ts';
 import { DomainError, unknownId } from '../../domain/errors.ts';
-import { idOf, isoOf, numberOf } from '../../domain/ids.ts';
+import { idOf, isoOf, numberOf } from '../../domain/values.ts';
 import type { StoreReader } from '../../store/store.ts';
 import { tellProgress, untilDone } from '../system/background.ts';
 import type { Handlers, LibraryParts, ServiceHooks, StartService } from '../system/service.ts';

@@ -5,9 +5,9 @@
 import pLimit from 'p-limit';
 import { type IngestDecision, ingestPage } from '../../commands/ingest-page.ts';
 import { DomainError } from '../../domain/errors.ts';
-import { idOf } from '../../domain/ids.ts';
 import type { IngestOutcome } from '../../domain/messages.ts';
 import { type IngestBatchResult, type IngestPageRequest, lacksBareChunk, mayBeBare } from '../../domain/page.ts';
+import { idOf } from '../../domain/values.ts';
 import { Background } from '../system/background.ts';
 import type { Handlers, LibraryParts, StartService } from '../system/service.ts';
 import type { PageIndexer } from './index-page.ts';

@@ -5,12 +5,12 @@ import type { PageSubmission } from '../../commands/ingest-page.ts';
 import { recognizeWallText, wallNames } from '../../compute/extraction/recognize-wall.ts';
 import { canonicalizeUrl } from '../../compute/web/canonical-url.ts';
 import { DomainError } from '../../domain/errors.ts';
-import { instantOf } from '../../domain/ids.ts';
 import { fileHost } from '../../domain/import.ts';
 import { type IngestPageRequest, ingestPageRequest, ownTitle } from '../../domain/page.ts';
 import { withFacts } from '../../domain/page-facts.ts';
 import { prototypeKeyPath } from '../../domain/prototype-key.ts';
 import { schemaFaults } from '../../domain/schema-fault.ts';
+import { instantOf } from '../../domain/values.ts';
 import type { SubmittedPage } from '../../threads/extract-thread.ts';
 import type { LibraryParts } from '../system/service.ts';
 

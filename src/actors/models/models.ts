@@ -11,7 +11,6 @@
 import { pauseFill, startBackfill } from '../../commands/backfill-model.ts';
 import { activateModel, emptySpace, registerModel, retireModel } from '../../commands/manage-models.ts';
 import { DomainError, unknownId } from '../../domain/errors.ts';
-import { idOf, isoOf } from '../../domain/ids.ts';
 import { dimProblem } from '../../domain/known-models.ts';
 import type { MessageName } from '../../domain/messages.ts';
 import {
@@ -25,6 +24,7 @@ import {
   modelIdOf,
   type RegisterModelRequest,
 } from '../../domain/model.ts';
+import { idOf, isoOf } from '../../domain/values.ts';
 import type { StoreReader } from '../../store/store.ts';
 import { Background } from '../system/background.ts';
 import type { Handlers, LibraryParts, StartService } from '../system/service.ts';

@@ -20,9 +20,9 @@ import {
   type Sent,
 } from '../../domain/ask.ts';
 import { DomainError } from '../../domain/errors.ts';
-import { isoOf, numberOf } from '../../domain/ids.ts';
 import { builtInModel } from '../../domain/model.ts';
 import { type PageResult, type SearchRequest, type SearchResponse, searchRequest } from '../../domain/search.ts';
+import { isoOf, numberOf } from '../../domain/values.ts';
 import { inReadingOrder, isAnswer, likelySentences, scoredSentences } from '../../engine/answer-sentences.ts';
 import type { Span } from '../../engine/highlight.ts';
 import { likelyRelevant } from '../../engine/relevance.ts';

@@ -2,8 +2,8 @@
 import { agreementAtK } from '../../compute/ranking/agree.ts';
 import type { CompareAgreement, CompareRequest, CompareResponse } from '../../domain/compare.ts';
 import { DomainError } from '../../domain/errors.ts';
-import { idOf } from '../../domain/ids.ts';
 import { searchRequest } from '../../domain/search.ts';
+import { idOf } from '../../domain/values.ts';
 import type { LibraryParts } from '../system/service.ts';
 import type { QueryLogQueue } from './query-log-queue.ts';
 import type { OrderedPage, RankQuery } from './rank-query.ts';

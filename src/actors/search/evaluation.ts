@@ -17,7 +17,7 @@ import type {
   EvalScoreRequest,
   ScoreReport,
 } from '../../domain/evaluation.ts';
-import { idOf, instantOf, isoOf, numberOf } from '../../domain/ids.ts';
+import { idOf, instantOf, isoOf, numberOf } from '../../domain/values.ts';
 import type { NumberedRun } from '../../store/query-log.ts';
 import { inParts } from '../system/background.ts';
 import type { LibraryParts } from '../system/service.ts';

@@ -8,8 +8,8 @@ import {
   topicReason,
 } from '../../compute/ranking/reasons.ts';
 import { unknownId } from '../../domain/errors.ts';
-import { idOf } from '../../domain/ids.ts';
 import type { SearchRequest, SimilarQuery, SimilarResponse, Suggestion } from '../../domain/search.ts';
+import { idOf } from '../../domain/values.ts';
 import { likelyRelevant } from '../../engine/relevance.ts';
 import type { StoreReader } from '../../store/store.ts';
 import { namesSharedWith, pagesSharing } from '../entities/shared-entities.ts';

@@ -1,8 +1,8 @@
 /** Fills ranked pages with stored facts and matching passages. */
 import type { FusedHit } from '../../compute/ranking/fuse-rrf.ts';
-import { idOf, isoOf } from '../../domain/ids.ts';
 import { isBare } from '../../domain/page.ts';
 import type { PageResult } from '../../domain/search.ts';
+import { idOf, isoOf } from '../../domain/values.ts';
 import { maxSnippet } from '../../engine/highlight.ts';
 import type { PageHead } from '../../store/pages.ts';
 import type { StoreReader } from '../../store/store.ts';

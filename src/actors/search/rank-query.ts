@@ -18,7 +18,6 @@ import { type RankedPage, recencyFactor, rollUpPages } from '../../compute/ranki
 import { addressesLike, canonicalizeUrl } from '../../compute/web/canonical-url.ts';
 import { normalizeDomain } from '../../compute/web/domain-match.ts';
 import { DomainError } from '../../domain/errors.ts';
-import { instantOf, numberOf } from '../../domain/ids.ts';
 import { isOutside } from '../../domain/model.ts';
 import { foldTitle } from '../../domain/normalize-text.ts';
 import type { PageFilters } from '../../domain/page.ts';
@@ -32,6 +31,7 @@ import {
   type SearchFilters,
   type SearchRequest,
 } from '../../domain/search.ts';
+import { instantOf, numberOf } from '../../domain/values.ts';
 import type { StoreReader } from '../../store/store.ts';
 import { requireEntity } from '../entities/resolve-entity.ts';
 import type { LibraryParts } from '../system/service.ts';

@@ -3,7 +3,6 @@ import pLimit from 'p-limit';
 import { correctedQuery } from '../../compute/ranking/corrected-query.ts';
 import { collapseDuplicates } from '../../compute/ranking/duplicate-pages.ts';
 import { DomainError, JobError } from '../../domain/errors.ts';
-import { numberOf } from '../../domain/ids.ts';
 import { anyPage } from '../../domain/page.ts';
 import { noClauses } from '../../domain/query-clause.ts';
 import {
@@ -15,6 +14,7 @@ import {
   type SearchRequest,
   type SearchResponse,
 } from '../../domain/search.ts';
+import { numberOf } from '../../domain/values.ts';
 import type { Handlers, StartService } from '../system/service.ts';
 import type { MatchedPages, RankedPages, SystemMessageName } from '../system/system-messages.ts';
 import { type AskDependencies, questionAnswerer } from './ask.ts';

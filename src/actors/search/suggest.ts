@@ -6,8 +6,8 @@ import { canonicalForm, pageCountOf, rootOf } from '../../commands/entity-trees.
 import { readOperators } from '../../compute/ranking/query-operators.ts';
 import { foldAccents } from '../../compute/text/fold-accents.ts';
 import { isOfDictionary, isOfPairs } from '../../compute/text/unspaced-scripts.ts';
-import { idOf } from '../../domain/ids.ts';
 import { type QuerySuggestion, type SuggestResponse, suggestionKinds } from '../../domain/search.ts';
+import { idOf } from '../../domain/values.ts';
 import type { StoreReader } from '../../store/store.ts';
 import { uncountedTypes } from '../entities/shared-entities.ts';
 import type { LibraryParts } from '../system/service.ts';

@@ -11,8 +11,8 @@
 import { maxTimerMs } from '../../domain/durations.ts';
 import { DomainError } from '../../domain/errors.ts';
 import type { EventSubscription, JobEventData, SubscriptionEnd } from '../../domain/events.ts';
-import { idOf } from '../../domain/ids.ts';
 import type { Job } from '../../domain/job.ts';
+import { idOf } from '../../domain/values.ts';
 import type { StoreReader } from '../../store/store.ts';
 import { jobResponseOf } from './queries.ts';
 import type { LibraryParts, StartService } from './service.ts';

@@ -5,8 +5,8 @@ import { readMinutes } from '../../compute/text/byline.ts';
 import { addressesLike, type CanonicalizeSettings, canonicalizeUrl } from '../../compute/web/canonical-url.ts';
 import { normalizeDomain } from '../../compute/web/domain-match.ts';
 import { DomainError } from '../../domain/errors.ts';
-import { idOf, instantOf, isoOf, numberOf } from '../../domain/ids.ts';
 import type { ClusterRef, PageDetails, PageListQuery, PageListResponse, PageSummary } from '../../domain/page.ts';
+import { idOf, instantOf, isoOf, numberOf } from '../../domain/values.ts';
 import type { PageHead } from '../../store/pages.ts';
 import type { StoreReader } from '../../store/store.ts';
 

@@ -3,7 +3,6 @@
 import { percentile, SeriesPoints } from '../../compute/series-points.ts';
 import type { DiskResponse } from '../../domain/disk.ts';
 import { dayMs, hourMs } from '../../domain/durations.ts';
-import { instantOf, isoOf } from '../../domain/ids.ts';
 import { type JobStatus, jobStatuses } from '../../domain/job.ts';
 import type {
   MetricSeries,
@@ -14,6 +13,7 @@ import type {
   SummaryQuery,
   TimeseriesQuery,
 } from '../../domain/metrics.ts';
+import { instantOf, isoOf } from '../../domain/values.ts';
 import type { MetricSnapshot } from '../../store/metric-snapshots.ts';
 import type { Command, StoreReader } from '../../store/store.ts';
 import { Background } from './background.ts';

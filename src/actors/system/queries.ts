@@ -7,7 +7,6 @@ import { ownCopy } from '../../compute/structures/longer.ts';
 import { visitTimes } from '../../compute/structures/visit-times.ts';
 import { dayMs } from '../../domain/durations.ts';
 import { DomainError, unknownId } from '../../domain/errors.ts';
-import { idOf, isoOf, numberOf } from '../../domain/ids.ts';
 import type {
   Job,
   JobListQuery,
@@ -20,6 +19,7 @@ import { laneOf } from '../../domain/lane.ts';
 import type { IndexState, MessageName } from '../../domain/messages.ts';
 import { isBare, type PageChunk, type PageStatusResponse } from '../../domain/page.ts';
 import { TextInParts } from '../../domain/rows.ts';
+import { idOf, isoOf, numberOf } from '../../domain/values.ts';
 import type { PageHead } from '../../store/pages.ts';
 import type { StoreReader } from '../../store/store.ts';
 import { Background, type Every } from './background.ts';

@@ -11,9 +11,9 @@
 import { cameElsewhere, type ItemSubmission, notePolled, takeItems } from '../../commands/take-items.ts';
 import { canonicalizeUrl } from '../../compute/web/canonical-url.ts';
 import { JobError } from '../../domain/errors.ts';
-import { idOf } from '../../domain/ids.ts';
 import type { Job } from '../../domain/job.ts';
 import type { PageMetadata } from '../../domain/metadata.ts';
+import { idOf } from '../../domain/values.ts';
 import type { Validators, Watch, WatchConfig, WatchKind } from '../../domain/watch.ts';
 import { ProviderError } from '../../providers/provider-error.ts';
 import {

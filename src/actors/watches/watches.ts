@@ -9,9 +9,8 @@ import {
 } from '../../commands/change-watches.ts';
 import { type CanonicalizeSettings, canonicalizeUrl } from '../../compute/web/canonical-url.ts';
 import { DomainError, unknownId } from '../../domain/errors.ts';
-import { idOf, isoOf, numberOf } from '../../domain/ids.ts';
 import type { MessageName } from '../../domain/messages.ts';
-import { isPart, type ListPart } from '../../domain/query-values.ts';
+import { idOf, isoOf, isPart, type ListPart, numberOf } from '../../domain/values.ts';
 import type { CreateWatchRequest, Watch, WatchConfig, WatchKind, WatchResponse } from '../../domain/watch.ts';
 import { Background, type Every } from '../system/background.ts';
 import type { Handlers, LibraryParts, StartService } from '../system/service.ts';

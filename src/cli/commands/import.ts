@@ -7,8 +7,8 @@ import { openExtractor, openPdfReader } from '../../actors/fetching/extract-page
 import { importTarget } from '../../actors/ingest/import-target.ts';
 import { submissionPreparer } from '../../actors/ingest/prepare-submission.ts';
 import { canonicalizeUrl } from '../../compute/web/canonical-url.ts';
-import { isoOf } from '../../domain/ids.ts';
 import type { FailedItem, ImportCheckpoint, ImportFormat, ImportOptions } from '../../domain/import.ts';
+import { isoOf } from '../../domain/values.ts';
 import { ImportError } from '../../importers/item-parts.ts';
 import { type ImportSource, openSource } from '../../importers/open-source.ts';
 import { dryRun, type ImportTarget, runImport } from '../../importers/run-import.ts';

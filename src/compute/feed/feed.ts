@@ -1,5 +1,5 @@
 /** The result of reading a feed of any format. */
-import { maxUrlLength } from '../../domain/texts.ts';
+import { maxUrlLength } from '../../domain/values.ts';
 
 export interface FeedItem {
   url: string;

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { blacklistResponse, forgetRequest, forgetResponse } from '../../domain/blacklist.ts';
 import { DomainError } from '../../domain/errors.ts';
 import * as page from '../../domain/page.ts';
-import { pathText } from '../../domain/texts.ts';
+import { pathText } from '../../domain/values.ts';
 import { errorResponse } from '../errors.ts';
 import { needsRead, needsWrite, type RouteGroup } from '../http-app.ts';
 import { withRows } from '../json-answer.ts';

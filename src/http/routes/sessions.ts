@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { Grant } from '../../access/one-time-codes.ts';
 import * as access from '../../domain/access.ts';
-import { pathText } from '../../domain/texts.ts';
+import { pathText } from '../../domain/values.ts';
 import { cameByHttps, sessionCookie, sessionOf } from '../credentials.ts';
 import { errorResponse, unauthenticated } from '../errors.ts';
 import { holderOf, needsRead, needsWrite, type RouteGroup } from '../http-app.ts';

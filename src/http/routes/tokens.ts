@@ -1,7 +1,7 @@
 /** Tokens created at runtime, and pairing: docs/access.md. */
 import { z } from 'zod';
 import * as access from '../../domain/access.ts';
-import { pathText } from '../../domain/texts.ts';
+import { pathText } from '../../domain/values.ts';
 import { errorResponse } from '../errors.ts';
 import { holderOf, needsRead, needsWrite, type RouteGroup } from '../http-app.ts';
 import { unauthenticatedBodyLimit } from '../json-body.ts';

@@ -13,8 +13,8 @@ import {
   evalReplayResultResponse,
   scoreReport,
 } from '../../../src/domain/evaluation.ts';
-import { idOf } from '../../../src/domain/ids.ts';
 import type { QueryRun } from '../../../src/domain/query-log.ts';
+import { idOf } from '../../../src/domain/values.ts';
 import { hitsOf, queryRun } from '../../store/query-runs.ts';
 import { contextOf as attemptContext } from '../attempt-context.ts';
 import { Shelf } from '../shelf.ts';

@@ -6,8 +6,8 @@ import { queryRanker } from '../../../src/actors/search/rank-query.ts';
 import type { SystemAsk } from '../../../src/actors/system/system-messages.ts';
 import { ingestPage } from '../../../src/commands/ingest-page.ts';
 import { defaultTrackingParams } from '../../../src/compute/web/canonical-url.ts';
-import { idOf } from '../../../src/domain/ids.ts';
 import { type SearchRequest, searchRequest } from '../../../src/domain/search.ts';
+import { idOf } from '../../../src/domain/values.ts';
 import { submission } from '../../commands/submissions.ts';
 import { Shelf } from '../shelf.ts';
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { mediation } from '../../../src/actors/search/mediation.ts';
 import type { SystemAsk, SystemRequestOf } from '../../../src/actors/system/system-messages.ts';
-import { idOf } from '../../../src/domain/ids.ts';
+import { idOf } from '../../../src/domain/values.ts';
 import { Shelf } from '../shelf.ts';
 
 const pages = ['Herons', 'Egrets', 'Everything', 'Storks', 'A title that is longer than forty characters are, by some'];

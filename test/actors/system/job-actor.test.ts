@@ -4,7 +4,7 @@ import { createActor, SimulatedClock } from 'xstate';
 import { type JobHandler, jobActor, LoggedError } from '../../../src/actors/system/job-actor.ts';
 import { createJob, moveJob } from '../../../src/commands/move-job.ts';
 import { JobError } from '../../../src/domain/errors.ts';
-import { idOf } from '../../../src/domain/ids.ts';
+import { idOf } from '../../../src/domain/values.ts';
 import { FetchError } from '../../../src/providers/fetch-error.ts';
 import { BreakerOpenError, ProviderError } from '../../../src/providers/provider-error.ts';
 import { jobRow } from '../../machines/rows.ts';
