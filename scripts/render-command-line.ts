@@ -1,6 +1,6 @@
 // The made parts of docs/command-line.md: the formats of imports, and the help texts. A test compares the file with what this returns.
 import type { Argument, Command } from 'commander';
-import { exitMeanings } from '../src/cli/cli-error.ts';
+import { exitMeanings } from '../src/cli/output.ts';
 import { createProgram, everyCommand } from '../src/cli/program.ts';
 import { importFormats } from '../src/domain/import.ts';
 import { operatorHelp } from '../src/domain/query-clause.ts';

@@ -2,9 +2,8 @@ import type { Scope } from '../domain/access.ts';
 import type { Settings } from '../settings/read-settings.ts';
 import type { UnknownVariable } from '../settings/unknown-variables.ts';
 import type { StoreView } from '../store/store-view.ts';
-import { CliError, type ExitCode, exitCodes } from './cli-error.ts';
+import { CliError, type ExitCode, exitCodes, plain, type Terminal } from './output.ts';
 import { type ServiceClient, serviceClient } from './service-client.ts';
-import { plain, type Terminal } from './terminal.ts';
 
 export interface Context {
   settings: Settings;

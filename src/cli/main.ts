@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /** The `readback` process: Ctrl-C, and a reader of its output that goes away. */
 import { onStopSignal } from '../stop-signal.ts';
-import { CliError, exitCodes } from './cli-error.ts';
+import { CliError, exitCodes } from './output.ts';
 import { run } from './run.ts';
 
 const interruption = new AbortController();

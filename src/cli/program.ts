@@ -7,11 +7,10 @@ import { operatorHelp } from '../domain/query-clause.ts';
 import { maxPages, searchSorts } from '../domain/search.ts';
 import { maxIntervalHours, watchKind } from '../domain/watch.ts';
 import type { FormatRow } from '../importers/formats.ts';
-import { exitMeanings } from './cli-error.ts';
 import type { LibraryTask } from './commands/cluster.ts';
 import { type Shell, shells } from './completion.ts';
 import type { ContextOptions } from './context.ts';
-import { folded } from './text-width.ts';
+import { exitMeanings, folded } from './output.ts';
 
 export interface GlobalOptions {
   json: boolean;

@@ -1,4 +1,4 @@
-/** One run of `readback`: settings from an environment, output to streams, and an exit code (src/cli/cli-error.ts). */
+/** One run of `readback`: settings from an environment, output to streams, and an exit code (src/cli/output.ts). */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { homedir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
@@ -8,10 +8,9 @@ import { settingsOfLibrary } from '../settings/library-folders.ts';
 import { readSettings, SettingsError } from '../settings/read-settings.ts';
 import { unknownVariables, unknownVariableText } from '../settings/unknown-variables.ts';
 import { version } from '../version.ts';
-import { CliError, type ExitCode, exitCodes } from './cli-error.ts';
 import type { Context, ContextOptions } from './context.ts';
+import { CliError, columnsOf, type ExitCode, exitCodes, helpColumns, openTerminal, type Terminal } from './output.ts';
 import { createProgram, type GlobalOptions } from './program.ts';
-import { columnsOf, helpColumns, openTerminal, type Terminal } from './terminal.ts';
 
 type Output = NodeJS.WritableStream & { isTTY: boolean; columns?: number };
 

@@ -6,7 +6,7 @@ import { parsedJson } from '../compute/structures/json-fields.ts';
 import type { Scope } from '../domain/access.ts';
 import { demoFolderOf } from '../settings/library-folders.ts';
 import type { Settings } from '../settings/read-settings.ts';
-import { CliError, exitCodes } from './cli-error.ts';
+import { CliError, exitCodes } from './output.ts';
 
 const tokenHint = '\nset SERVICE_AUTH_TOKEN, SERVICE_AUTH_TOKENS or SERVICE_DATA_DIR as for the service';
 

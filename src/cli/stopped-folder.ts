@@ -5,8 +5,8 @@ import { type DataFolder, openDataFolder } from '../store/data-folder.ts';
 import { proveStore } from '../store/look-apart.ts';
 import { requireRoomToOpen } from '../store/room-to-open.ts';
 import { Store } from '../store/store.ts';
-import { CliError, exitCodes } from './cli-error.ts';
 import type { Context } from './context.ts';
+import { CliError, exitCodes } from './output.ts';
 
 /** Errors: CliError `inUse` while a service runs; `what` names the command. */
 export async function withStoppedFolder<Result>(

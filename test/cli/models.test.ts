@@ -1,7 +1,7 @@
 /** `readback model`, on a real service and by the list that comes with the program. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { textWidth } from '../../src/cli/text-width.ts';
+import { textWidth } from '../../src/cli/output.ts';
 import { knownModels } from '../../src/domain/known-models.ts';
 import { RunningService, token } from '../process/service.ts';
 import { temporaryFolder } from '../scope.ts';

@@ -5,8 +5,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { completionScript, shells } from '../../src/cli/completion.ts';
+import { textWidth } from '../../src/cli/output.ts';
 import { createProgram, everyCommand, examples, pathOf } from '../../src/cli/program.ts';
-import { textWidth } from '../../src/cli/text-width.ts';
 import { formatRows } from '../../src/importers/formats.ts';
 import { temporaryFolder } from '../scope.ts';
 

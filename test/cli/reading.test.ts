@@ -1,7 +1,7 @@
 /** Commands about what was read: pages, what is forgotten, watches, topics, names. */
 import assert from 'node:assert/strict';
 import { after, before, type TestContext, test } from 'node:test';
-import { textWidth } from '../../src/cli/text-width.ts';
+import { textWidth } from '../../src/cli/output.ts';
 import { RunningService, token, withoutModel } from '../process/service.ts';
 import { Site } from '../providers/small-web.ts';
 import { newestFirst, temporaryFolder } from '../scope.ts';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { parseAllDocuments } from 'yaml';
 import { openApiDocument } from '../../scripts/render-api.ts';
-import { exitCodes } from '../../src/cli/cli-error.ts';
+import { exitCodes } from '../../src/cli/output.ts';
 import { createProgram } from '../../src/cli/program.ts';
 import { variableName } from '../../src/settings/environment.ts';
 import { readSettings } from '../../src/settings/read-settings.ts';

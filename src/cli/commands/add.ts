@@ -4,10 +4,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { decodeText } from '../../compute/text/decode-text.ts';
 import { errorMessage } from '../../domain/errors.ts';
 import type { IngestBatchResult, PageStatusBatchResponse } from '../../domain/page.ts';
-import { CliError, type ExitCode, exitCodes } from '../cli-error.ts';
 import { type Context, post } from '../context.ts';
-import { bar, plain, type Terminal } from '../terminal.ts';
-import { fitted } from '../text-width.ts';
+import { bar, CliError, type ExitCode, exitCodes, fitted, plain, type Terminal } from '../output.ts';
 
 export interface AddArguments {
   title?: string;

@@ -2,10 +2,8 @@
 import { knownZone } from '../../compute/ranking/query-operators.ts';
 import type { AskedPage, AskResponse, Quote } from '../../domain/ask.ts';
 import { noResultsText } from '../../domain/no-results-text.ts';
-import { CliError, type ExitCode, exitCodes } from '../cli-error.ts';
 import { type Context, clientOf, tell } from '../context.ts';
-import { counted, day, plain, type Terminal } from '../terminal.ts';
-import { fitted, wrapped } from '../text-width.ts';
+import { CliError, counted, day, type ExitCode, exitCodes, fitted, plain, type Terminal, wrapped } from '../output.ts';
 
 const shownVisits = 3;
 /** The service ends the model's answer itself, after `llm.timeout_s`, ms. */

@@ -1,10 +1,9 @@
 /** `readback backup` and `readback restore`. */
 import { resolve } from 'node:path';
 import { makeBackup, readBackup, restoreBackup } from '../../store/backup.ts';
-import { CliError, type ExitCode, exitCodes } from '../cli-error.ts';
 import { type Context, tell } from '../context.ts';
+import { bytesText, CliError, counted, type ExitCode, exitCodes } from '../output.ts';
 import { refuseCopies, withOwnFolder } from '../stopped-folder.ts';
-import { bytesText, counted } from '../terminal.ts';
 
 export async function backupCommand(context: Context, dir: string): Promise<ExitCode> {
   const { settings, terminal, now, version, url } = context;

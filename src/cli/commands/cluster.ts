@@ -22,9 +22,8 @@ import { storeFormat } from '../../store/environment.ts';
 import { LibraryCopy } from '../../store/library-copy.ts';
 import { proveStore } from '../../store/look-apart.ts';
 import { Store } from '../../store/store.ts';
-import { CliError, type ExitCode, exitCodes } from '../cli-error.ts';
 import { type Context, tell } from '../context.ts';
-import { bytesText, table } from '../terminal.ts';
+import { bytesText, CliError, type ExitCode, exitCodes, table } from '../output.ts';
 
 export type LibraryTask = 'new' | 'token' | 'move' | 'suspend' | 'resume' | 'quota' | 'delete' | 'export' | 'import';
 

@@ -18,10 +18,9 @@ import { findTranscription } from '../../providers/transcription.ts';
 import { openYtDlp } from '../../providers/yt-dlp.ts';
 import { unknownVariableText } from '../../settings/unknown-variables.ts';
 import { proveStore } from '../../store/look-apart.ts';
-import { CliError, type ExitCode, exitCodes } from '../cli-error.ts';
 import { type Context, clientOf, withStore } from '../context.ts';
+import { bytesText, CliError, counted, type ExitCode, exitCodes, type Style } from '../output.ts';
 import { withStoppedFolder } from '../stopped-folder.ts';
-import { bytesText, counted, type Style } from '../terminal.ts';
 
 export interface Check {
   name: string;

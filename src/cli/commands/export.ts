@@ -15,9 +15,8 @@ import type { Page } from '../../domain/page.ts';
 import { isoOf } from '../../domain/values.ts';
 import { createFile, replaceFile, TEMPORARY_SUFFIX } from '../../files/durable-file.ts';
 import type { StoreReader } from '../../store/store.ts';
-import { CliError, type ExitCode, exitCodes } from '../cli-error.ts';
 import { type Context, tell, withStore } from '../context.ts';
-import { bar } from '../terminal.ts';
+import { bar, CliError, type ExitCode, exitCodes } from '../output.ts';
 
 const sliceSize = 200;
 

@@ -1,11 +1,9 @@
 /** `readback forget`: deletes pages and sites and blocks them; lists the rules. */
 import type { BlacklistResponse, ForgetResponse } from '../../domain/blacklist.ts';
 import type { PageListResponse, PageResponse } from '../../domain/page.ts';
-import { CliError, type ExitCode, exitCodes } from '../cli-error.ts';
 import { type Context, deleteEach, get, post, tell } from '../context.ts';
+import { CliError, counted, day, type ExitCode, exitCodes, fitted, plain } from '../output.ts';
 import { ServiceError } from '../service-client.ts';
-import { counted, day, plain } from '../terminal.ts';
-import { fitted } from '../text-width.ts';
 
 export interface ForgetArguments {
   domain?: boolean;

@@ -6,10 +6,9 @@ import { createInterface } from 'node:readline';
 import { z } from 'zod';
 import { noneTaken, type TakenCounts, takeExport } from '../../commands/take-export.ts';
 import { type ExportLine, exportFile, exportLine, pageOfFile } from '../../domain/export.ts';
-import { CliError, type ExitCode, exitCodes } from '../cli-error.ts';
 import { type Context, tell } from '../context.ts';
+import { CliError, type ExitCode, exitCodes, plain, table } from '../output.ts';
 import { withStoppedStore } from '../stopped-folder.ts';
-import { plain, table } from '../terminal.ts';
 
 const linesPerTransaction = 200;
 /** Maximum characters of a transaction; one longer line goes alone. */

@@ -13,11 +13,10 @@ import { ImportError } from '../../importers/item-parts.ts';
 import { type ImportSource, openSource } from '../../importers/open-source.ts';
 import { dryRun, type ImportTarget, runImport } from '../../importers/run-import.ts';
 import type { Store } from '../../store/store.ts';
-import { CliError, type ExitCode, exitCodes } from '../cli-error.ts';
 import { type Context, clientOf } from '../context.ts';
 import { httpPromise, httpTarget } from '../http-target.ts';
+import { CliError, counted, type ExitCode, exitCodes, plain, type Terminal, table } from '../output.ts';
 import { withStoppedStore } from '../stopped-folder.ts';
-import { counted, plain, type Terminal, table } from '../terminal.ts';
 import { importExport, isExport } from './import-export.ts';
 
 export interface ImportArguments {

@@ -1,10 +1,8 @@
 /** `readback jobs`: lists jobs, newest first, and retries dead ones. */
 import { jobResponseOf, jobSubjectOf } from '../../actors/system/queries.ts';
 import type { JobKind, JobListResponse, JobRetryBatchResponse, JobStatus, ListedJob } from '../../domain/job.ts';
-import { type ExitCode, exitCodes } from '../cli-error.ts';
 import { type Context, clientOf, post, withStore } from '../context.ts';
-import { plain, type Style, type Terminal, titled } from '../terminal.ts';
-import { fitted } from '../text-width.ts';
+import { type ExitCode, exitCodes, fitted, plain, type Style, type Terminal, titled } from '../output.ts';
 
 export interface JobsArguments {
   status?: JobStatus;

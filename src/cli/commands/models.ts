@@ -8,10 +8,8 @@ import type {
   ModelListResponse,
 } from '../../domain/model.ts';
 import { prefixesOf } from '../../providers/model-prefixes.ts';
-import { CliError, type ExitCode, exitCodes } from '../cli-error.ts';
 import { type Context, clientOf, get, post, tell } from '../context.ts';
-import { bar, counted, durationText, plain, table } from '../terminal.ts';
-import { fitted } from '../text-width.ts';
+import { bar, CliError, counted, durationText, type ExitCode, exitCodes, fitted, plain, table } from '../output.ts';
 
 export interface AddModelArguments {
   provider?: string;

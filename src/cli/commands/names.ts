@@ -11,10 +11,8 @@ import type {
   UndoMergeResponse,
 } from '../../domain/entity.ts';
 import type { PageResponse } from '../../domain/page.ts';
-import { type ExitCode, exitCodes } from '../cli-error.ts';
 import { type Context, get, post, tell } from '../context.ts';
-import { counted, day, plain, type Terminal, table, titled } from '../terminal.ts';
-import { fitted } from '../text-width.ts';
+import { counted, day, type ExitCode, exitCodes, fitted, plain, type Terminal, table, titled } from '../output.ts';
 import { pageIdOf } from './pages.ts';
 
 const maxListed = 500;

@@ -9,10 +9,21 @@ import type {
   PageStatus,
   PageSummary,
 } from '../../domain/page.ts';
-import { CliError, type ExitCode, exitCodes } from '../cli-error.ts';
 import { type Context, clientOf, get, post, tell } from '../context.ts';
-import { byline, counted, day, plain, type Terminal, table, titled } from '../terminal.ts';
-import { fitted, wrapped } from '../text-width.ts';
+import {
+  byline,
+  CliError,
+  counted,
+  day,
+  type ExitCode,
+  exitCodes,
+  fitted,
+  plain,
+  type Terminal,
+  table,
+  titled,
+  wrapped,
+} from '../output.ts';
 
 export interface PagesArguments {
   domain?: string;

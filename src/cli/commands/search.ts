@@ -1,10 +1,8 @@
 import { zoneFor } from '../../compute/ranking/query-operators.ts';
 import { noResultsText } from '../../domain/no-results-text.ts';
 import { maxPages, type SearchResponse, type SearchSort } from '../../domain/search.ts';
-import { type ExitCode, exitCodes } from '../cli-error.ts';
 import { type Context, clientOf, tell } from '../context.ts';
-import { byline, counted, day, plain, type Terminal } from '../terminal.ts';
-import { fitted, wrapped } from '../text-width.ts';
+import { byline, counted, day, type ExitCode, exitCodes, fitted, plain, type Terminal, wrapped } from '../output.ts';
 
 export interface SearchArguments {
   limit: number;

@@ -8,10 +8,9 @@ import type { MetricsSummaryResponse } from '../../domain/metrics.ts';
 import type { ModelListResponse } from '../../domain/model.ts';
 import { networkName } from '../../providers/network.ts';
 import type { StoreReader } from '../../store/store.ts';
-import { type ExitCode, exitCodes } from '../cli-error.ts';
 import { type Context, clientOf, withStore } from '../context.ts';
+import { bytesText, counted, type ExitCode, exitCodes, plain, table } from '../output.ts';
 import { type ServiceClient, ServiceError, UnreachableError } from '../service-client.ts';
-import { bytesText, counted, plain, table } from '../terminal.ts';
 
 interface ServiceStatus {
   url: string;

@@ -12,9 +12,8 @@ import {
   type tokenListResponse,
 } from '../../domain/access.ts';
 import { replaceText } from '../../files/durable-file.ts';
-import { CliError, type ExitCode, exitCodes } from '../cli-error.ts';
 import { type Context, clientOf, deleteEach, get, post, tell } from '../context.ts';
-import { day, plain, table } from '../terminal.ts';
+import { CliError, day, type ExitCode, exitCodes, plain, table } from '../output.ts';
 
 export interface TokenArguments {
   /** Name for SERVICE_AUTH_TOKENS; without one the data folder's token is replaced. */

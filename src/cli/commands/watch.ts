@@ -1,9 +1,7 @@
 /** `readback watch`: manages watched sources. */
 import type { WatchKind, WatchListResponse, WatchResponse, WatchRunAccepted } from '../../domain/watch.ts';
-import { type ExitCode, exitCodes } from '../cli-error.ts';
 import { type Context, clientOf, deleteEach, get, post, tell } from '../context.ts';
-import { counted, plain, type Terminal, titled } from '../terminal.ts';
-import { fitted } from '../text-width.ts';
+import { counted, type ExitCode, exitCodes, fitted, plain, type Terminal, titled } from '../output.ts';
 
 export async function watchesCommand(context: Context): Promise<ExitCode> {
   const found = await get<WatchListResponse>(context, '/v1/watches');

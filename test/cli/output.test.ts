@@ -1,7 +1,18 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { bytesText, columnsOf, durationText, helpColumns, openTerminal, plain, table } from '../../src/cli/terminal.ts';
-import { fitted, folded, textWidth, wrapped } from '../../src/cli/text-width.ts';
+import {
+  bytesText,
+  columnsOf,
+  durationText,
+  fitted,
+  folded,
+  helpColumns,
+  openTerminal,
+  plain,
+  table,
+  textWidth,
+  wrapped,
+} from '../../src/cli/output.ts';
 
 test('text of pages cannot steer the terminal, nor turn the direction of writing', () => {
   assert.equal(plain('a\x1b[31mred\x1b]0;title\x07 b\r\nc\u202ed'), 'a [31mred ]0;title  b c d');
