@@ -1,7 +1,7 @@
 /**
  * The messages of routes, tests, the demo and fsck to the actor system: name → request and reply. `ask(name, request)`
  * is typed by this map; the library routes each to the service whose handlers name it. Expected outcomes are replies; a rejected ask is a
- * DomainError. Messages between actors: src/actors/system/system-messages.ts.
+ * DomainError. Messages between actors: src/actors/system/service.ts.
  */
 
 import type { z } from 'zod';

@@ -1,6 +1,12 @@
 /** Runs one service as its library would; what the library would hear of it is kept, and it can be stopped and started again. */
-import { type RunningService, runService, type StartService } from '../../src/actors/system/service.ts';
-import type { SystemMessageName, SystemReplyOf, SystemRequestOf } from '../../src/actors/system/system-messages.ts';
+import {
+  type RunningService,
+  runService,
+  type StartService,
+  type SystemMessageName,
+  type SystemReplyOf,
+  type SystemRequestOf,
+} from '../../src/actors/system/service.ts';
 
 /** What a library hears of a service. */
 export type Heard = { type: 'ready' } | { type: 'stopped' } | { type: 'crashed'; error: unknown };

@@ -4,13 +4,13 @@
  */
 
 import assert from 'node:assert/strict';
-import type { StartService } from '../../src/actors/system/service.ts';
 import type {
   Retrieved,
   RetrieveRequest,
+  StartService,
   SystemAsk,
   SystemMessageName,
-} from '../../src/actors/system/system-messages.ts';
+} from '../../src/actors/system/service.ts';
 import { claimJobs } from '../../src/commands/claim-jobs.ts';
 import { commitContent } from '../../src/commands/commit-content.ts';
 import { ingestPage } from '../../src/commands/ingest-page.ts';

@@ -9,8 +9,13 @@ import { isRunInFlight, queueNamingOfStale, startRun } from '../../commands/clus
 import type { ClusterRun, ClusterTrigger } from '../../domain/cluster.ts';
 import { DomainError } from '../../domain/errors.ts';
 import { Background, type Every } from '../system/background.ts';
-import type { Handlers, LibraryParts, StartService } from '../system/service.ts';
-import { commitThrough, type SystemMessageName } from '../system/system-messages.ts';
+import {
+  commitThrough,
+  type Handlers,
+  type LibraryParts,
+  type StartService,
+  type SystemMessageName,
+} from '../system/service.ts';
 import { clusterCensus } from './cluster-census.ts';
 import { pagePlacement } from './page-placement.ts';
 import { showClusters } from './show-clusters.ts';

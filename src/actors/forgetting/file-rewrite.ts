@@ -11,8 +11,7 @@ import { purgeFromLog } from '../../commands/log-queries.ts';
 import { maxTimerMs } from '../../domain/durations.ts';
 import { inFlightStatuses } from '../../domain/job.ts';
 import { type JobHandler, takenOver } from '../system/job-actor.ts';
-import type { LibraryParts } from '../system/service.ts';
-import { maxBatch } from '../system/system-messages.ts';
+import { type LibraryParts, maxBatch } from '../system/service.ts';
 
 interface FileRewriteDependencies extends Pick<LibraryParts, 'ask' | 'reader' | 'commit' | 'log'> {
   afterMs: number;

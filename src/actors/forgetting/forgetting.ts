@@ -14,8 +14,13 @@ import { DomainError, unknownId } from '../../domain/errors.ts';
 import { idOf, isoOf, numberOf } from '../../domain/values.ts';
 import type { StoreReader } from '../../store/store.ts';
 import { tellProgress, untilDone } from '../system/background.ts';
-import type { Handlers, LibraryParts, ServiceHooks, StartService } from '../system/service.ts';
-import { commitThrough } from '../system/system-messages.ts';
+import {
+  commitThrough,
+  type Handlers,
+  type LibraryParts,
+  type ServiceHooks,
+  type StartService,
+} from '../system/service.ts';
 import { type FileRewrite, fileRewrite } from './file-rewrite.ts';
 import { readdressAll } from './readdress-all.ts';
 import { type RuleEraser, ruleEraser } from './rule-eraser.ts';

@@ -6,8 +6,7 @@ import type { LimitFunction } from 'p-limit';
 import { renameTopics } from '../../commands/forget.ts';
 import { addressesKey, allReaddressed, currentAddress, readdressPages } from '../../commands/readdress-pages.ts';
 import { inParts, untilDone } from '../system/background.ts';
-import type { LibraryParts } from '../system/service.ts';
-import { maxBatch } from '../system/system-messages.ts';
+import { type LibraryParts, maxBatch } from '../system/service.ts';
 import type { RuleEraser } from './rule-eraser.ts';
 
 interface ReaddressDependencies

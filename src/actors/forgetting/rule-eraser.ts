@@ -19,8 +19,7 @@ import type { FailureKey } from '../../store/imports.ts';
 import type { Command } from '../../store/store.ts';
 import { forgetFailures } from '../ingest/import-target.ts';
 import { inParts } from '../system/background.ts';
-import type { LibraryParts } from '../system/service.ts';
-import { maxBatch } from '../system/system-messages.ts';
+import { type LibraryParts, maxBatch } from '../system/service.ts';
 
 interface RuleEraserDependencies
   extends Pick<LibraryParts, 'ask' | 'reader' | 'commit' | 'canonicalize' | 'maxAttempts' | 'now' | 'monotonic'> {

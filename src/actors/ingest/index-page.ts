@@ -28,8 +28,7 @@ import { BreakerOpenError, ProviderError } from '../../providers/provider-error.
 import { chunkedTextOf } from '../indexes/recover-index.ts';
 import type { CalibrateOutside } from '../models/model-embedder.ts';
 import { type JobHandler, takenOver } from '../system/job-actor.ts';
-import type { LibraryParts } from '../system/service.ts';
-import { commitThrough } from '../system/system-messages.ts';
+import { commitThrough, type LibraryParts } from '../system/service.ts';
 import { type BatchedPage, PageBatches } from './page-batches.ts';
 
 interface PageIndexerDependencies extends Pick<LibraryParts, 'ask' | 'reader'> {

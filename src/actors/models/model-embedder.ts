@@ -12,7 +12,7 @@ import { programDir } from '../../files/program-files.ts';
 import type { Embedders } from '../../providers/embedders.ts';
 import { ProviderError } from '../../providers/provider-error.ts';
 import type { StoreReader } from '../../store/store.ts';
-import type { CommitCommand } from '../system/system-messages.ts';
+import type { CommitCommand } from '../system/service.ts';
 import type { PageToEmbed } from './backfill-slices.ts';
 
 type PageTexts = Pick<PageToEmbed, 'title' | 'text' | 'ordinals' | 'chunks'>;

@@ -27,8 +27,7 @@ import {
 import { idOf, isoOf } from '../../domain/values.ts';
 import type { StoreReader } from '../../store/store.ts';
 import { Background } from '../system/background.ts';
-import type { Handlers, LibraryParts, StartService } from '../system/service.ts';
-import { commitThrough } from '../system/system-messages.ts';
+import { commitThrough, type Handlers, type LibraryParts, type StartService } from '../system/service.ts';
 import { refusedIn } from './backfill-slices.ts';
 import { backfillEstimator, type EstimateDependencies } from './estimate-backfill.ts';
 

@@ -5,7 +5,7 @@
 import { foldPhrase } from '../../compute/ranking/exact-query.ts';
 import type { PageHead } from '../../store/pages.ts';
 import type { StoreReader } from '../../store/store.ts';
-import type { CandidatePages } from '../system/system-messages.ts';
+import type { CandidatePages } from '../system/service.ts';
 
 /** Passages read per page and phrase. */
 const maxPlaces = 256;

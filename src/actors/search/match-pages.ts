@@ -15,7 +15,7 @@ import type { Searchers } from '../../engine/searchers.ts';
 import type { StoreReader } from '../../store/store.ts';
 import { uncountedTypes } from '../entities/shared-entities.ts';
 import type { Catalog } from '../indexes/catalog.ts';
-import type { MatchedPages, MatchRequest } from '../system/system-messages.ts';
+import type { MatchedPages, MatchRequest } from '../system/service.ts';
 import { matchClauses } from './pages-of-clauses.ts';
 import { findHost } from './retrieve-candidates.ts';
 

@@ -14,8 +14,7 @@ import { likelyRelevant } from '../../engine/relevance.ts';
 import type { StoreReader } from '../../store/store.ts';
 import { namesSharedWith, pagesSharing } from '../entities/shared-entities.ts';
 import { pageDetailsOf } from '../system/list-pages.ts';
-import type { LibraryParts } from '../system/service.ts';
-import type { NearPagesRequest } from '../system/system-messages.ts';
+import type { LibraryParts, NearPagesRequest } from '../system/service.ts';
 import { type OrderedPage, pageFiltersOf } from './rank-query.ts';
 
 /** Number of results, likely relevant, that suggestions are based on. */

@@ -6,7 +6,7 @@ import { anyPage } from '../../domain/page.ts';
 import { type QueryClause, type QueryClauses, type WordClause, wordClausesIn } from '../../domain/query-clause.ts';
 import type { Searchers } from '../../engine/searchers.ts';
 import type { AllowedLabels, Catalog } from '../indexes/catalog.ts';
-import type { CandidatePages } from '../system/system-messages.ts';
+import type { CandidatePages } from '../system/service.ts';
 
 export interface ClauseMatches {
   /** Null: all. */

@@ -4,7 +4,7 @@
  */
 import type { FusedHit } from '../../compute/ranking/fuse-rrf.ts';
 import type { LoggedHits, QueryRun } from '../../domain/query-log.ts';
-import type { Retrieved } from '../system/system-messages.ts';
+import type { Retrieved } from '../system/service.ts';
 
 export interface FreshRun extends Omit<QueryRun, 'candidate_set' | 'dense_hits' | 'sparse_hits' | 'final_pages'> {
   retrieved: Retrieved;

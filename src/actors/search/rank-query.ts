@@ -34,8 +34,7 @@ import {
 import { instantOf, numberOf } from '../../domain/values.ts';
 import type { StoreReader } from '../../store/store.ts';
 import { requireEntity } from '../entities/resolve-entity.ts';
-import type { LibraryParts } from '../system/service.ts';
-import type { Retrieved, RetrieveRequest, SearchWords } from '../system/system-messages.ts';
+import type { LibraryParts, Retrieved, RetrieveRequest, SearchWords } from '../system/service.ts';
 import { phraseFinder } from './find-phrases.ts';
 import type { OutsideReranker } from './outside-reranker.ts';
 

@@ -19,7 +19,7 @@ import type { Searchers } from '../../engine/searchers.ts';
 import type { AllowedLabels, Catalog } from '../indexes/catalog.ts';
 import type { ModelSpace } from '../indexes/model-space.ts';
 import type { ModelSpaces } from '../indexes/model-spaces.ts';
-import type { CandidatePages, Retrieved, RetrieveRequest } from '../system/system-messages.ts';
+import type { CandidatePages, Retrieved, RetrieveRequest } from '../system/service.ts';
 import { matchClauses, quotingPages } from './pages-of-clauses.ts';
 import type { AskQueryVector } from './query-vector.ts';
 

@@ -15,8 +15,7 @@ import {
   type SearchResponse,
 } from '../../domain/search.ts';
 import { numberOf } from '../../domain/values.ts';
-import type { Handlers, StartService } from '../system/service.ts';
-import type { MatchedPages, RankedPages, SystemMessageName } from '../system/system-messages.ts';
+import type { Handlers, MatchedPages, RankedPages, StartService, SystemMessageName } from '../system/service.ts';
 import { type AskDependencies, questionAnswerer } from './ask.ts';
 import { modelComparer } from './compare-models.ts';
 import { mediation } from './mediation.ts';

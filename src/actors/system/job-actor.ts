@@ -30,7 +30,7 @@ import { idOf } from '../../domain/values.ts';
 import { FetchError } from '../../providers/fetch-error.ts';
 import { BreakerOpenError, ProviderError } from '../../providers/provider-error.ts';
 import type { Command, Transaction } from '../../store/store.ts';
-import type { CommitCommand } from './system-messages.ts';
+import type { CommitCommand } from './service.ts';
 
 export function takenOver(): JobError {
   return new JobError('another attempt has taken over');

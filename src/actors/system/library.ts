@@ -6,7 +6,7 @@ import type { Logger } from 'pino';
 import { type ActorOptions, type AnyActorLogic, createActor, fromPromise, type StateValueFrom, waitFor } from 'xstate';
 import { DomainError, LeaseEndedError, ServedElsewhereError } from '../../domain/errors.ts';
 import { libraryMachine, type Opened } from '../../machines/library.ts';
-import type { SystemAsk } from './system-messages.ts';
+import type { SystemAsk } from './service.ts';
 
 export interface OpenedLibrary extends Opened {
   ask: SystemAsk;

@@ -1,17 +1,24 @@
 /**
  * Services answer messages. A service starts asynchronously, handles requests concurrently, and on stop finishes requests and frees
  * resources. A request's error goes to its caller; a fatal one is reported by `crash`: the library then closes and reopens
- * (library.ts), so a service has one life.
+ * (library.ts), so a service has one life. All messages, public and internal, are one map.
  */
 import { setMaxListeners } from 'node:events';
 import type { Logger } from 'pino';
 import { unlessAborted } from '../../compute/unless-aborted.ts';
 import type { CanonicalizeSettings } from '../../compute/web/canonical-url.ts';
 import { DomainError } from '../../domain/errors.ts';
-import type { StoreReader } from '../../store/store.ts';
+import type { IndexState, MessageName, Messages } from '../../domain/messages.ts';
+import type { LabelRange, PageFilters } from '../../domain/page.ts';
+import type { QueryClauses } from '../../domain/query-clause.ts';
+import type { SearchFacets, SearchRequest } from '../../domain/search.ts';
+import type { PreparedPages } from '../../engine/prepare-page.ts';
+import type { Candidates } from '../../engine/retrieve.ts';
+import type { Command, StoreReader } from '../../store/store.ts';
 import type { LibraryMetrics } from '../../telemetry/metrics.ts';
+import type { MarkedPassage, MarkTask } from '../../threads/search-thread.ts';
+import type { NearPage, RelatedPage } from '../indexes/page-space.ts';
 import type { CommitFeed } from './commit-feed.ts';
-import type { CommitCommand, SystemAsk, SystemMessageName, SystemReplyOf, SystemRequestOf } from './system-messages.ts';
 
 /** What services and handlers of jobs have in common. */
 export interface LibraryParts {
@@ -113,4 +120,162 @@ export function runService<Names extends SystemMessageName>(
       return stopped;
     },
   };
+}
+
+export interface SearchWords {
+  query: string;
+  /** Whether the last word may be unfinished. */
+  prefix: boolean;
+  /** Whether unknown words are corrected; not while the index is being rebuilt. */
+  spelling: boolean;
+  /** Pages with all of these come first. */
+  phrases: readonly string[];
+  filters: PageFilters;
+  /** Excludes other pages. */
+  clauses: QueryClauses;
+}
+
+export interface RetrieveRequest extends SearchWords {
+  candidates: number;
+  /** Of the dense side. */
+  model: string;
+  relevance: boolean;
+  sketches: boolean;
+  /** Without vectors. */
+  byWords: boolean;
+}
+
+/** All pages that match; `top`: first pages of the order that are wanted. */
+export interface MatchRequest extends SearchWords, Pick<SearchRequest, 'sort' | 'facets'> {
+  top: number;
+  /** IANA name, for months. */
+  zone: string;
+}
+
+export interface MatchedPages {
+  total: number;
+  /** In order; none by relevance. */
+  first: number[];
+  facets: SearchFacets | null;
+}
+
+/** The candidates' pages at the time of the search. */
+export interface CandidatePages {
+  /** By label; deleted labels are left out. */
+  pageOf: ReadonlyMap<number, number>;
+  /** ms. */
+  lastSeenAt: ReadonlyMap<number, number>;
+  /** Pages of the query's host that pass the filters. */
+  ofHost: ReadonlySet<number>;
+  /** Pages that may have every phrase: per phrase the passages where it may begin or end. */
+  quoting: ReadonlyMap<number, readonly Uint32Array[]>;
+}
+
+export interface Retrieved extends CandidatePages, Candidates {}
+
+export interface RankedPages {
+  /** Best first. */
+  pages: number[];
+  /** Every page with a candidate chunk, by its best one before reranking. */
+  candidates: number[];
+  reranker: string | null;
+}
+
+/** Pages near the mean of these pages' vectors. */
+export interface NearPagesRequest {
+  /** Null: the active one. */
+  model: string | null;
+  page_nos: readonly number[];
+  k: number;
+  except: readonly number[];
+  filters: PageFilters;
+  /** Also pages below the model's floor, if they are related by other evidence. */
+  anyScore?: boolean;
+}
+
+interface InternalMessages {
+  /** Rewrite the store's file without deleted data. Reads continue, writes wait. Errors: file system errors. */
+  'store.compact': { request: Record<string, never>; reply: { bytesBefore: number; bytesAfter: number } };
+  /** Pages of a domain and its subdomains, as of the last answered commit. */
+  'index.pagesUnder': { request: { domain: string }; reply: number[] };
+  /** As of `Catalog.domainsBeginning`. */
+  'index.domains': {
+    request: { beginning: string; limit: number };
+    reply: readonly { domain: string; pages: number }[];
+  };
+  'index.state': { request: Record<string, never>; reply: IndexState };
+  /** Pages without a chunk, as of the last answered commit. */
+  'index.pagesWithoutChunks': { request: Record<string, never>; reply: number[] };
+  /** Later searches do not find them. */
+  'index.remove': { request: { pages: readonly LabelRange[] }; reply: undefined };
+  /** Dead content of the files at start, and whether one was set aside: after a crash, or older files. */
+  'index.heldAtStart': { request: Record<string, never>; reply: { dropped: number; setAside: boolean } };
+  /** Rewrite index files without removed content and delete `*.bad` files; `clean`: nothing was added meanwhile. */
+  'index.purge': { request: Record<string, never>; reply: { clean: boolean } };
+  /** Why the last write was refused, or null. After trouble, asking tries a write. */
+  'store.trouble': { request: Record<string, never>; reply: string | null };
+  /** Run a command in the next transaction; replies when durable. */
+  'store.commit': { request: { command: Command<unknown>; weight: number }; reply: unknown };
+  /** Make chunks searchable on both sides and remove those they replace. `pages`: labels of each page; `vectors`: by space, rows of all pages. */
+  'index.add': {
+    request: Pick<PreparedPages, 'segment'> & {
+      vectors: ReadonlyMap<number, Float32Array>;
+      pages: readonly LabelRange[];
+      obsolete: readonly LabelRange[];
+    };
+    reply: undefined;
+  };
+  /**
+   * Add stored vectors to a model's space, and the pages they complete (first labels). Opens the space if needed; ignored if the model
+   * was deleted or has another space.
+   */
+  'index.addVectors': {
+    request: {
+      model_id: string;
+      space: number;
+      chunks: readonly LabelRange[];
+      rows: Float32Array;
+      whole: readonly number[];
+    };
+    reply: undefined;
+  };
+  /** Replies when the model's space is complete in memory. */
+  'index.openSpace': { request: { model_id: string }; reply: undefined };
+  /** Replies when the space's files are deleted. */
+  'index.dropSpace': { request: { space: number }; reply: undefined };
+  'index.nearPages': { request: NearPagesRequest; reply: NearPage[] };
+  /** Pages that are near to one of some, and it to them. */
+  'index.relatedPages': { request: Omit<NearPagesRequest, 'anyScore'> & { few: number }; reply: RelatedPage[] };
+  /** Rank without answering or logging; an inactive model must be ready. JobError if a provider did not answer. */
+  'search.rank': { request: { request: SearchRequest; model: string | null; isLocal: boolean }; reply: RankedPages };
+  'index.retrieve': { request: RetrieveRequest; reply: Retrieved };
+  'index.match': { request: MatchRequest; reply: MatchedPages };
+  /** Positions of the query's stems in passages, snippets and links. */
+  'index.markPassages': { request: MarkTask; reply: readonly MarkedPassage[] };
+  /** Assign completed pages to the topics of their nearest pages. Replies before it is done. */
+  'cluster.place': { request: { page_nos: readonly number[] }; reply: undefined };
+}
+
+type SystemMessages = Messages & InternalMessages;
+export type SystemMessageName = MessageName | keyof InternalMessages;
+export type SystemRequestOf<Name extends SystemMessageName> = SystemMessages[Name]['request'];
+export type SystemReplyOf<Name extends SystemMessageName> = SystemMessages[Name]['reply'];
+
+export type SystemAsk = <Name extends SystemMessageName>(
+  name: Name,
+  request: SystemRequestOf<Name>,
+  options?: { signal?: AbortSignal | undefined },
+) => Promise<SystemReplyOf<Name>>;
+
+/** Run a command through the writer, typed. `weight`: its number of records, default 1; heavy commands do not share a transaction. */
+export type CommitCommand = <Reply>(command: Command<Reply>, weight?: number) => Promise<Reply>;
+
+/**
+ * Most records of one transaction, unless a single command has more: the weight of a command with a transaction of its own. A
+ * transaction blocks the event loop, some 50 µs per new page, and may be lost. At 256 a page took 10 to 20 % more processor time.
+ */
+export const maxBatch = 1024;
+
+export function commitThrough(ask: SystemAsk): CommitCommand {
+  return <Reply>(command: Command<Reply>, weight = 1) => ask('store.commit', { command, weight }) as Promise<Reply>;
 }

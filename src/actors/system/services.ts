@@ -2,8 +2,7 @@
 import type { Logger } from 'pino';
 import { traced } from '../../compute/span.ts';
 import { DomainError, LeaseEndedError } from '../../domain/errors.ts';
-import { type RunningService, runService, type StartService } from './service.ts';
-import type { SystemAsk } from './system-messages.ts';
+import { type RunningService, runService, type StartService, type SystemAsk } from './service.ts';
 
 /** Start order: services of a row start together, after the row before. */
 export const startOrder = [

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { clustersService } from '../../../src/actors/clusters/clusters.ts';
 import { pagePlacement } from '../../../src/actors/clusters/page-placement.ts';
 import { CommitFeed } from '../../../src/actors/system/commit-feed.ts';
-import type { SystemAsk } from '../../../src/actors/system/system-messages.ts';
+import type { SystemAsk } from '../../../src/actors/system/service.ts';
 import { claimJobs } from '../../../src/commands/claim-jobs.ts';
 import { finishRun, storeDraft, storePoints } from '../../../src/commands/cluster-runs.ts';
 import { ingestPage } from '../../../src/commands/ingest-page.ts';

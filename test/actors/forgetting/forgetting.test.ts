@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { forgettingService } from '../../../src/actors/forgetting/forgetting.ts';
 import { progressMs } from '../../../src/actors/system/background.ts';
 import { CommitFeed } from '../../../src/actors/system/commit-feed.ts';
-import type { SystemAsk } from '../../../src/actors/system/system-messages.ts';
+import type { SystemAsk } from '../../../src/actors/system/service.ts';
 import { beginForget, markDeleted } from '../../../src/commands/forget.ts';
 import { ingestPage } from '../../../src/commands/ingest-page.ts';
 import { addressesKey, allReaddressed } from '../../../src/commands/readdress-pages.ts';

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { test } from 'node:test';
 import { intakeService } from '../../../src/actors/ingest/intake.ts';
 import { CommitFeed } from '../../../src/actors/system/commit-feed.ts';
-import type { SystemAsk } from '../../../src/actors/system/system-messages.ts';
+import type { SystemAsk } from '../../../src/actors/system/service.ts';
 import type { ExtractedPage } from '../../../src/compute/extraction/extract-html.ts';
 import { defaultTrackingParams } from '../../../src/compute/web/canonical-url.ts';
 import { DomainError, type ErrorCode } from '../../../src/domain/errors.ts';

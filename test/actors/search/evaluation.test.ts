@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { evaluation } from '../../../src/actors/search/evaluation.ts';
 import { replayHandler } from '../../../src/actors/search/replay-queries.ts';
-import { commitThrough } from '../../../src/actors/system/system-messages.ts';
+import { commitThrough } from '../../../src/actors/system/service.ts';
 import { claimJobs } from '../../../src/commands/claim-jobs.ts';
 import { appendRuns, giveFeedback } from '../../../src/commands/log-queries.ts';
 import { type Attempt, completeJob, failJob, releaseJob } from '../../../src/commands/settle-job.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { placeExplainer, presentPage, textsOf } from '../../../src/actors/search/present-page.ts';
 import { queryRanker } from '../../../src/actors/search/rank-query.ts';
-import type { SystemAsk } from '../../../src/actors/system/system-messages.ts';
+import type { SystemAsk } from '../../../src/actors/system/service.ts';
 import { ingestPage } from '../../../src/commands/ingest-page.ts';
 import { defaultTrackingParams } from '../../../src/compute/web/canonical-url.ts';
 import { type SearchRequest, searchRequest } from '../../../src/domain/search.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { journalService } from '../../../src/actors/search/journal.ts';
 import { type FreshRun, QueryLogQueue } from '../../../src/actors/search/query-log-queue.ts';
-import { type CommitCommand, commitThrough } from '../../../src/actors/system/system-messages.ts';
+import { type CommitCommand, commitThrough } from '../../../src/actors/system/service.ts';
 import { appendRuns, purgeFromLog } from '../../../src/commands/log-queries.ts';
 import { DomainError } from '../../../src/domain/errors.ts';
 import { patienceMs } from '../../process/service.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { mediation } from '../../../src/actors/search/mediation.ts';
-import type { SystemAsk, SystemRequestOf } from '../../../src/actors/system/system-messages.ts';
+import type { SystemAsk, SystemRequestOf } from '../../../src/actors/system/service.ts';
 import { idOf } from '../../../src/domain/values.ts';
 import { Shelf } from '../shelf.ts';
 

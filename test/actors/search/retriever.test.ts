@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { openOutsideReranker } from '../../../src/actors/search/outside-reranker.ts';
 import { QueryLogQueue } from '../../../src/actors/search/query-log-queue.ts';
 import { type RetrieverDependencies, retrieverService } from '../../../src/actors/search/retriever.ts';
-import type { SystemAsk } from '../../../src/actors/system/system-messages.ts';
+import type { SystemAsk } from '../../../src/actors/system/service.ts';
 import { compareRequest, compareResponse } from '../../../src/domain/compare.ts';
 import { DomainError } from '../../../src/domain/errors.ts';
 import { searchBatchRequest, searchBatchResponse, searchRequest, searchResponse } from '../../../src/domain/search.ts';

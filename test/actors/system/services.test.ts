@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ServiceHooks, StartService } from '../../../src/actors/system/service.ts';
+import {
+  commitThrough,
+  type ServiceHooks,
+  type StartService,
+  type SystemMessageName,
+} from '../../../src/actors/system/service.ts';
 import { type ServiceName, startOrder, startServices } from '../../../src/actors/system/services.ts';
-import { commitThrough, type SystemMessageName } from '../../../src/actors/system/system-messages.ts';
 import { DomainError } from '../../../src/domain/errors.ts';
 import { keptLog } from '../quiet-log.ts';
 
