@@ -12,8 +12,7 @@ import {
 } from '../domain/cluster.ts';
 import { isInFlight, type Job } from '../domain/job.ts';
 import type { Command, StoreReader, Transaction } from '../store/store.ts';
-import { createJob, type JobPolicy } from './move-job.ts';
-import { type Attempt, ownsJob } from './settle-job.ts';
+import { type Attempt, createJob, type JobPolicy, ownsJob } from './move-job.ts';
 
 /** Runs whose points are kept; older ones keep their counts. */
 const runsWithPoints = 10;

@@ -9,8 +9,7 @@ import type { Command, Transaction } from '../store/store.ts';
 import { leaveGap } from './backfill-model.ts';
 import { queueFacts } from './edit-pages.ts';
 import { moveTombstones } from './forget.ts';
-import type { JobPolicy } from './move-job.ts';
-import { type Attempt, ownsJob } from './settle-job.ts';
+import { type Attempt, type JobPolicy, ownsJob } from './move-job.ts';
 import { type FetchedPage, putText } from './store-fetched.ts';
 
 interface PageContent {

@@ -7,8 +7,7 @@ import { factsText } from '../compute/text/facts-text.ts';
 import { type MetadataEdit, withEdit } from '../domain/metadata.ts';
 import type { LabelRange, Page } from '../domain/page.ts';
 import type { Command, Transaction } from '../store/store.ts';
-import { createJob } from './move-job.ts';
-import { type Attempt, ownsJob } from './settle-job.ts';
+import { type Attempt, createJob, ownsJob } from './move-job.ts';
 
 export type EditOutcome = 'changed' | 'unchanged' | 'not_found' | 'too_large';
 

@@ -9,9 +9,8 @@ import { newTombstone, nextTombstone, type TombstoneEvent } from '../machines/to
 import { type BlacklistRule, settingsKey } from '../store/blacklist.ts';
 import type { Command, Transaction } from '../store/store.ts';
 import { forgetMembership, forgetOldNames, queueNamingOfStale } from './cluster-runs.ts';
-import { createJob, type JobPolicy, moveJob } from './move-job.ts';
+import { type Attempt, createJob, type JobPolicy, moveJob, ownsJob } from './move-job.ts';
 import { removePageEntities } from './page-entities.ts';
-import { type Attempt, ownsJob } from './settle-job.ts';
 
 /** Pages per purge job: design, "forget of a known target". */
 const pagesPerJob = 500;

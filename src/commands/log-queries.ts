@@ -5,8 +5,7 @@ import type { Job } from '../domain/job.ts';
 import type { FeedbackRequest, QueryRun } from '../domain/query-log.ts';
 import { withoutPages } from '../store/query-log.ts';
 import type { Command, Transaction } from '../store/store.ts';
-import { createJob, type JobPolicy } from './move-job.ts';
-import { type Attempt, ownsJob } from './settle-job.ts';
+import { type Attempt, createJob, type JobPolicy, ownsJob } from './move-job.ts';
 
 /** Runs per transaction: some ms. */
 const sliceRuns = 200;

@@ -1,6 +1,7 @@
 /**
  * The two ways a job row changes: creation, or an event of its machine. Both update the job's page, watch or backfill in the same
- * transaction. All other commands use these.
+ * transaction. All other commands use these. Reports of an attempt that no longer owns its job (expired lease, forgotten page) get null and
+ * change nothing.
  */
 import type { Job, JobKind } from '../domain/job.ts';
 import { type Backfill, type EmbeddingModel, isBuiltIn } from '../domain/model.ts';
@@ -9,7 +10,7 @@ import { type JobEvent, nextJob } from '../machines/job.ts';
 import { type ModelEvent, nextModel } from '../machines/model.ts';
 import { nextPage } from '../machines/page.ts';
 import { nextWatch, type WatchEvent } from '../machines/watch.ts';
-import type { Transaction } from '../store/store.ts';
+import type { Command, StoreReader, Transaction } from '../store/store.ts';
 import type { StoredWatch } from '../store/watches.ts';
 
 /** For new jobs: the time, ms, and the attempts each has. */
@@ -139,4 +140,71 @@ function moveModel({ models }: Transaction, model: EmbeddingModel, event: ModelE
   const moved = nextModel(model, event);
   if (moved !== null) models.put(moved);
   return moved;
+}
+
+export interface Attempt {
+  job_no: number;
+  claim: number;
+}
+
+export function ownsJob({ jobs }: Pick<StoreReader, 'jobs'>, { job_no, claim }: Attempt): boolean {
+  const job = jobs.get(job_no);
+  return job?.status === 'running' && job.claim === claim;
+}
+
+/** Null, without changes, if the job does not accept the event. */
+const moveByNumber =
+  (no: number, event: JobEvent): Command<Job | null> =>
+  (transaction) => {
+    const job = transaction.jobs.get(no);
+    return job === undefined ? null : moveJob(transaction, job, event);
+  };
+
+/** Complete the job; `also` runs in the same transaction, only if the attempt owns the job. */
+export function completeJob(
+  attempt: Attempt,
+  at: number,
+  also?: (transaction: Transaction) => void,
+): Command<Job | null> {
+  return (transaction) => {
+    const done = moveByNumber(attempt.job_no, { type: 'complete', at, claim: attempt.claim })(transaction);
+    if (done !== null) also?.(transaction);
+    return done;
+  };
+}
+
+/** An event's part that a report decides. */
+type Report<Type extends JobEvent['type']> = Omit<Extract<JobEvent, { type: Type }>, 'type' | 'at' | 'claim'>;
+
+export function failJob(attempt: Attempt, at: number, failure: Report<'fail'>): Command<Job | null> {
+  return moveByNumber(attempt.job_no, { type: 'fail', at, claim: attempt.claim, ...failure });
+}
+
+/** The target was unreachable: the attempt does not count. */
+export function noteUnreached(attempt: Attempt, at: number, unreached: Report<'unreached'>): Command<Job | null> {
+  return moveByNumber(attempt.job_no, { type: 'unreached', at, claim: attempt.claim, ...unreached });
+}
+
+/** Release an unfinished attempt, uncounted, until `runAt`; `message` explains why, if useful. */
+export function releaseJob(attempt: Attempt, at: number, runAt: number, message?: string): Command<Job | null> {
+  return moveByNumber(attempt.job_no, { type: 'release', at, claim: attempt.claim, runAt, message });
+}
+
+/** Run a command in one transaction if the attempt owns its job; else null. */
+export function checkpointJob<Reply>(
+  attempt: Attempt,
+  at: number,
+  leaseMs: number,
+  command: Command<Reply>,
+): Command<{ reply: Reply } | null> {
+  return (transaction) => {
+    const job = moveByNumber(attempt.job_no, { type: 'progress', at, claim: attempt.claim, leaseMs })(transaction);
+    return job === null ? null : { reply: command(transaction) };
+  };
+}
+
+/** Renew the lease; false: the attempt lost its job and must stop. */
+export function heartbeatJob(attempt: Attempt, at: number, leaseMs: number): Command<boolean> {
+  const beat = moveByNumber(attempt.job_no, { type: 'heartbeat', at, claim: attempt.claim, leaseMs });
+  return (transaction) => beat(transaction) !== null;
 }

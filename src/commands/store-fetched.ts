@@ -2,7 +2,7 @@
  * Stores a fetched text. The page keeps the URL it was submitted under, whatever the redirects, and stays separate from a known page at
  * the redirect's target: both were read, and both are found.
  */
-import { idOf } from '../domain/ids.ts';
+import { idOf } from '../domain/values.ts';
 import { fileHost } from '../domain/import.ts';
 import { isInFlight } from '../domain/job.ts';
 import type { Page, PageRefreshResponse, Section } from '../domain/page.ts';
@@ -10,8 +10,7 @@ import { type PageFacts, withFacts } from '../domain/page-facts.ts';
 import type { Address } from '../store/blacklist.ts';
 import type { Command, Transaction } from '../store/store.ts';
 import { titleBehind } from './ingest-page.ts';
-import { createJob, type JobPolicy, moveJob } from './move-job.ts';
-import { type Attempt, ownsJob } from './settle-job.ts';
+import { type Attempt, createJob, type JobPolicy, moveJob, ownsJob } from './move-job.ts';
 
 export interface FetchedPage {
   page_no: number;

@@ -6,8 +6,7 @@ import type { WatchEvent } from '../machines/watch.ts';
 import { urlKey } from '../store/records.ts';
 import type { Command, StoreReader, Transaction } from '../store/store.ts';
 import { ingestPage, type PageSubmission } from './ingest-page.ts';
-import { moveWatch } from './move-job.ts';
-import { type Attempt, ownsJob } from './settle-job.ts';
+import { type Attempt, moveWatch, ownsJob } from './move-job.ts';
 
 export interface ItemSubmission {
   submission: PageSubmission;

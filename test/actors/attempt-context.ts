@@ -1,6 +1,6 @@
 /** What an attempt's handler is given, over a store without a scheduler. */
 import type { JobContext } from '../../src/actors/system/job-actor.ts';
-import { type Attempt, checkpointJob } from '../../src/commands/settle-job.ts';
+import { type Attempt, checkpointJob } from '../../src/commands/move-job.ts';
 import { JobError } from '../../src/domain/errors.ts';
 import type { TemporaryStore } from '../store/temporary-store.ts';
 

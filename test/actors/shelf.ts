@@ -15,7 +15,7 @@ import { claimJobs } from '../../src/commands/claim-jobs.ts';
 import { commitContent } from '../../src/commands/commit-content.ts';
 import { ingestPage } from '../../src/commands/ingest-page.ts';
 import { installModel } from '../../src/commands/manage-models.ts';
-import { completeJob } from '../../src/commands/settle-job.ts';
+import { completeJob } from '../../src/commands/move-job.ts';
 import { textFragmentLink } from '../../src/compute/web/text-fragment.ts';
 import type { EmbeddingModel } from '../../src/domain/model.ts';
 import type { Command } from '../../src/store/store.ts';

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type ClaimRequest, claimJobs, recoverOrphans } from '../../src/commands/claim-jobs.ts';
-import { createJob, moveJob } from '../../src/commands/move-job.ts';
-import { completeJob, failJob } from '../../src/commands/settle-job.ts';
+import { completeJob, createJob, failJob, moveJob } from '../../src/commands/move-job.ts';
 import type { Job, JobKind } from '../../src/domain/job.ts';
 import { TemporaryStore } from '../store/temporary-store.ts';
 

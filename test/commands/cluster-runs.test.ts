@@ -13,7 +13,7 @@ import {
 } from '../../src/commands/cluster-runs.ts';
 import { endForget, erasePages } from '../../src/commands/forget.ts';
 import { ingestPage } from '../../src/commands/ingest-page.ts';
-import { completeJob, failJob } from '../../src/commands/settle-job.ts';
+import { completeJob, failJob } from '../../src/commands/move-job.ts';
 import type { ClusterPoint } from '../../src/domain/cluster.ts';
 import { JobError } from '../../src/domain/errors.ts';
 import { TemporaryStore } from '../store/temporary-store.ts';

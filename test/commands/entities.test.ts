@@ -14,13 +14,13 @@ import { erasePages } from '../../src/commands/forget.ts';
 import { ingestPage } from '../../src/commands/ingest-page.ts';
 import { newEntitiesPerMatching, noteNewEntities, queueMatching } from '../../src/commands/match-entities.ts';
 import { mergeEntities, mergeVariants, splitMerge } from '../../src/commands/merge-entities.ts';
+import { completeJob } from '../../src/commands/move-job.ts';
 import {
   queueExtraction,
   removePageEntities,
   storePageEntities,
   sweepPages,
 } from '../../src/commands/page-entities.ts';
-import { completeJob } from '../../src/commands/settle-job.ts';
 import { tallyEntities } from '../../src/domain/entity-tallies.ts';
 import type { EntityReader } from '../../src/store/entities.ts';
 import { TemporaryStore } from '../store/temporary-store.ts';

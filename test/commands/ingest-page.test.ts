@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { claimJobs } from '../../src/commands/claim-jobs.ts';
 import { ingestPage, titleBehind } from '../../src/commands/ingest-page.ts';
-import { failJob, ownsJob } from '../../src/commands/settle-job.ts';
+import { failJob, ownsJob } from '../../src/commands/move-job.ts';
 import { visitTimes } from '../../src/compute/structures/visit-times.ts';
 import { pageRow } from '../machines/rows.ts';
 import { TemporaryStore } from '../store/temporary-store.ts';

@@ -3,7 +3,7 @@
  * one. Times only grow; workers are names of attempts, stale ones included.
  */
 import type { ClaimRequest } from '../../src/commands/claim-jobs.ts';
-import type { Attempt } from '../../src/commands/settle-job.ts';
+import type { Attempt } from '../../src/commands/move-job.ts';
 import type { Job, JobKind } from '../../src/domain/job.ts';
 import { jobRow } from '../machines/rows.ts';
 

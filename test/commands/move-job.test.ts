@@ -4,8 +4,7 @@ import { sealBackfill, startBackfill } from '../../src/commands/backfill-model.t
 import { claimJobs } from '../../src/commands/claim-jobs.ts';
 import { ingestPage } from '../../src/commands/ingest-page.ts';
 import { registerModel } from '../../src/commands/manage-models.ts';
-import { createJob, moveJob } from '../../src/commands/move-job.ts';
-import { completeJob, failJob, releaseJob } from '../../src/commands/settle-job.ts';
+import { completeJob, createJob, failJob, moveJob, releaseJob } from '../../src/commands/move-job.ts';
 import type { Job } from '../../src/domain/job.ts';
 import { TemporaryStore } from '../store/temporary-store.ts';
 import { submission } from './submissions.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { claimJobs, drawInWaits, expireLeases, recoverOrphans } from '../../src/commands/claim-jobs.ts';
 import { ingestPage } from '../../src/commands/ingest-page.ts';
-import { completeJob, failJob, heartbeatJob, releaseJob } from '../../src/commands/settle-job.ts';
+import { completeJob, failJob, heartbeatJob, releaseJob } from '../../src/commands/move-job.ts';
 import { TemporaryStore } from '../store/temporary-store.ts';
 import { submission } from './submissions.ts';
 

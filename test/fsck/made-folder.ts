@@ -8,7 +8,7 @@ import { ingestPage } from '../../src/commands/ingest-page.ts';
 import { appendRuns, giveFeedback } from '../../src/commands/log-queries.ts';
 import { installModel } from '../../src/commands/manage-models.ts';
 import { mergeEntities, splitMerge } from '../../src/commands/merge-entities.ts';
-import { completeJob } from '../../src/commands/settle-job.ts';
+import { completeJob } from '../../src/commands/move-job.ts';
 import type { QueryRun } from '../../src/domain/query-log.ts';
 import { idOf } from '../../src/domain/values.ts';
 import { Store } from '../../src/store/store.ts';

@@ -13,10 +13,9 @@ import { appendRuns, giveFeedback, purgeRunsBefore, startReplay } from '../../sr
 import { installModel } from '../../src/commands/manage-models.ts';
 import { noteNewEntities } from '../../src/commands/match-entities.ts';
 import { mergeEntities, splitMerge } from '../../src/commands/merge-entities.ts';
-import { createJob } from '../../src/commands/move-job.ts';
+import { completeJob, createJob, failJob, heartbeatJob, releaseJob } from '../../src/commands/move-job.ts';
 import { sweepPages } from '../../src/commands/page-entities.ts';
 import { retryJobs } from '../../src/commands/retry-jobs.ts';
-import { completeJob, failJob, heartbeatJob, releaseJob } from '../../src/commands/settle-job.ts';
 import { idOf } from '../../src/domain/values.ts';
 import type { Command } from '../../src/store/store.ts';
 import { mentioning } from '../commands/mentioning.ts';

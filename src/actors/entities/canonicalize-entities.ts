@@ -5,7 +5,7 @@
 import { pageCountOf, rootOf, variantForm } from '../../commands/entity-trees.ts';
 import { queueIfEnough } from '../../commands/match-entities.ts';
 import { mergeVariants } from '../../commands/merge-entities.ts';
-import { ownsJob } from '../../commands/settle-job.ts';
+import { ownsJob } from '../../commands/move-job.ts';
 import type { Entity } from '../../domain/entity.ts';
 import type { EntityReader } from '../../store/entities.ts';
 import { inParts } from '../system/background.ts';

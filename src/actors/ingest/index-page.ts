@@ -11,8 +11,8 @@
  */
 import { commitPages } from '../../commands/commit-content.ts';
 import { relabelPage } from '../../commands/edit-pages.ts';
+import { type Attempt, ownsJob } from '../../commands/move-job.ts';
 import { queueExtraction } from '../../commands/page-entities.ts';
-import { type Attempt, ownsJob } from '../../commands/settle-job.ts';
 import type { FetchedPage } from '../../commands/store-fetched.ts';
 import { embeddingTexts } from '../../compute/embedding/embedding-text.ts';
 import { bylineOf } from '../../compute/text/byline.ts';

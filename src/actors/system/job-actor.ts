@@ -20,7 +20,7 @@ import {
   heartbeatJob,
   noteUnreached,
   releaseJob,
-} from '../../commands/settle-job.ts';
+} from '../../commands/move-job.ts';
 import { backoffDelayMs, reachDelayMs } from '../../compute/retries.ts';
 import { traced } from '../../compute/span.ts';
 import { maxTimerMs } from '../../domain/durations.ts';

@@ -7,7 +7,7 @@ import type { SystemAsk } from '../../../src/actors/system/service.ts';
 import { claimJobs } from '../../../src/commands/claim-jobs.ts';
 import { finishRun, storeDraft, storePoints } from '../../../src/commands/cluster-runs.ts';
 import { ingestPage } from '../../../src/commands/ingest-page.ts';
-import { completeJob, failJob } from '../../../src/commands/settle-job.ts';
+import { completeJob, failJob } from '../../../src/commands/move-job.ts';
 import type { ClusterPoint } from '../../../src/domain/cluster.ts';
 import { DomainError } from '../../../src/domain/errors.ts';
 import { type Changes, noChanges } from '../../../src/store/commit.ts';

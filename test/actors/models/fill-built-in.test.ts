@@ -6,7 +6,7 @@ import { startBackfill } from '../../../src/commands/backfill-model.ts';
 import { claimJobs } from '../../../src/commands/claim-jobs.ts';
 import { commitContent } from '../../../src/commands/commit-content.ts';
 import { ingestPage } from '../../../src/commands/ingest-page.ts';
-import { completeJob, failJob } from '../../../src/commands/settle-job.ts';
+import { completeJob, failJob } from '../../../src/commands/move-job.ts';
 import { builtInModel } from '../../../src/domain/model.ts';
 import { newModel } from '../../../src/machines/model.ts';
 import type { StoreReader } from '../../../src/store/store.ts';

@@ -5,7 +5,7 @@ import { replayHandler } from '../../../src/actors/search/replay-queries.ts';
 import { commitThrough } from '../../../src/actors/system/service.ts';
 import { claimJobs } from '../../../src/commands/claim-jobs.ts';
 import { appendRuns, giveFeedback } from '../../../src/commands/log-queries.ts';
-import { type Attempt, completeJob, failJob, releaseJob } from '../../../src/commands/settle-job.ts';
+import { type Attempt, completeJob, failJob, releaseJob } from '../../../src/commands/move-job.ts';
 import { DomainError, JobError } from '../../../src/domain/errors.ts';
 import {
   evalReplayListResponse,

@@ -4,7 +4,7 @@ import { type Logger, pino } from 'pino';
 import { claimJobs } from '../../../src/commands/claim-jobs.ts';
 import { commitContent } from '../../../src/commands/commit-content.ts';
 import { ingestPage } from '../../../src/commands/ingest-page.ts';
-import { completeJob } from '../../../src/commands/settle-job.ts';
+import { completeJob } from '../../../src/commands/move-job.ts';
 import type { Chunk } from '../../../src/domain/page.ts';
 import { submission } from '../../commands/submissions.ts';
 import { TemporaryStore } from '../../store/temporary-store.ts';

@@ -4,7 +4,7 @@ import { type Poller, pollWatchHandler, type SourceItem } from '../../../src/act
 import { watchesService } from '../../../src/actors/watches/watches.ts';
 import { claimJobs } from '../../../src/commands/claim-jobs.ts';
 import { erasePages } from '../../../src/commands/forget.ts';
-import { completeJob, failJob } from '../../../src/commands/settle-job.ts';
+import { completeJob, failJob } from '../../../src/commands/move-job.ts';
 import { JobError } from '../../../src/domain/errors.ts';
 import { createWatchRequest } from '../../../src/domain/watch.ts';
 import { createMetrics } from '../../../src/telemetry/metrics.ts';
