@@ -7,8 +7,7 @@ import { createWinkTokenizer } from '../../src/compute/text/wink-tokenizer.ts';
 import { createQueryAnalyzer, type QueryAnalyzer } from '../../src/engine/analyze-query.ts';
 import { preparePages } from '../../src/engine/prepare-page.ts';
 import { type CorpusSegment, corpusSegment } from '../../src/engine/words/corpus.ts';
-import { createDeletions } from '../../src/engine/words/deletions.ts';
-import { labelSegment, openSegment } from '../../src/engine/words/segment.ts';
+import { createDeletions, labelSegment, openSegment } from '../../src/engine/words/segment.ts';
 import { loadWordList, openWordList, type WordList } from '../../src/engine/words/word-list.ts';
 
 /** No document is longer. */

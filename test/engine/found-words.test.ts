@@ -10,11 +10,10 @@ import { createQueryAnalyzer } from '../../src/engine/analyze-query.ts';
 import { createHighlighter } from '../../src/engine/highlight.ts';
 import { openPageTools, type PageText, preparePages } from '../../src/engine/prepare-page.ts';
 import { retrieve } from '../../src/engine/retrieve.ts';
-import { createDeletions } from '../../src/engine/words/deletions.ts';
 import { labelsMatching } from '../../src/engine/words/labels-matching.ts';
 import { languageOfLabel } from '../../src/engine/words/languages.ts';
 import { createScratch } from '../../src/engine/words/search-segments.ts';
-import { openSegment } from '../../src/engine/words/segment.ts';
+import { createDeletions, openSegment } from '../../src/engine/words/segment.ts';
 import { SparseSearcher } from '../../src/engine/words/sparse-searcher.ts';
 import { wordsIn } from '../../src/engine/words/spelling.ts';
 

@@ -10,9 +10,8 @@ import { addBit, type Bitmap, createBitmap, hasBit } from '../../src/compute/str
 import { nearestTo } from '../../src/engine/vectors/row-search.ts';
 import { VectorRows } from '../../src/engine/vectors/vector-rows.ts';
 import { corpusSegment, planQuery } from '../../src/engine/words/corpus.ts';
-import { createDeletions, markDeleted } from '../../src/engine/words/deletions.ts';
 import { createScratch, searchSegments } from '../../src/engine/words/search-segments.ts';
-import { ordinalOf } from '../../src/engine/words/segment.ts';
+import { createDeletions, markDeleted, ordinalOf } from '../../src/engine/words/segment.ts';
 import { DIM, range, vectorOf } from '../engine/vectors/space-harness.ts';
 import { eachAWord, segmentOf, someDocument, someTerm } from '../engine/words/small-corpus.ts';
 

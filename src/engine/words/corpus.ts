@@ -4,9 +4,8 @@
  */
 import { termLookup } from '../../compute/structures/term-table.ts';
 import { type LengthNorm, lengthNorm, termWeight } from './bm25f.ts';
-import { type Deletions, deletedCount, isDeleted } from './deletions.ts';
 import { isPair, pairPostings } from './phrases.ts';
-import type { Segment } from './segment.ts';
+import { type Deletions, deletedCount, isDeleted, type Segment } from './segment.ts';
 
 /** Above this, only the rarest terms: a query of 4,000 characters has at most 2,000, one of 256 words is a page. */
 const MAX_QUERY_TERMS = 256;

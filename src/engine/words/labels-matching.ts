@@ -11,10 +11,10 @@ import { wordBytes } from '../../compute/text/word-bytes.ts';
 import type { WordClause } from '../../domain/query-clause.ts';
 import type { CorpusSegment } from './corpus.ts';
 import { stemsBeginning } from './corpus-words.ts';
-import { isDeleted } from './deletions.ts';
 import { languagesOf, languageTerm } from './languages.ts';
 import { addressTerm, fieldTerm, joinedTerm, pathWord } from './marked-terms.ts';
 import { holdingAll, holdingPhrase } from './phrases.ts';
+import { isDeleted } from './segment.ts';
 
 /** Words of a phrase that are looked up; more would add little. */
 const maxTerms = 32;

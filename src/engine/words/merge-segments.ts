@@ -5,8 +5,7 @@
  */
 
 import { buildTermTable, type TermTable } from '../../compute/structures/term-table.ts';
-import { type Deletions, isDeleted } from './deletions.ts';
-import { allocateSegment, type Segment, sealSegment } from './segment.ts';
+import { allocateSegment, type Deletions, isDeleted, type Segment, sealSegment } from './segment.ts';
 
 export interface MergeInput {
   readonly segment: Segment;

@@ -10,9 +10,8 @@ import { BREAK, wordBytes } from '../../compute/text/word-bytes.ts';
 import { withoutJoiners } from '../../domain/normalize-text.ts';
 import type { Correction } from '../../domain/search.ts';
 import type { CorpusSegment } from './corpus.ts';
-import { isDeleted } from './deletions.ts';
 import { hasRun } from './phrases.ts';
-import { ordinalOf, type Segment } from './segment.ts';
+import { isDeleted, ordinalOf, type Segment } from './segment.ts';
 import type { SparseResult } from './sparse-searcher.ts';
 
 /**

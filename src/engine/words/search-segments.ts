@@ -16,9 +16,8 @@ import { lookupTerm } from '../../compute/structures/term-table.ts';
 import { type ScoredLabels, TopK } from '../../compute/structures/top-k.ts';
 import { contribution, type LengthNorm, UNITS } from './bm25f.ts';
 import type { CorpusSegment, QueryPlan } from './corpus.ts';
-import { isDeleted } from './deletions.ts';
 import { isPair, pairPostings } from './phrases.ts';
-import { MAX_SEGMENT_DOCS, ordinalOf, type Segment, seekPosting } from './segment.ts';
+import { isDeleted, MAX_SEGMENT_DOCS, ordinalOf, type Segment, seekPosting } from './segment.ts';
 
 /** BM25F by label; the same to the bit within one corpus state. */
 export type SparseHits = ScoredLabels<Float64Array>;

@@ -1,6 +1,14 @@
 /** The index's segments on the main side, and deletion by label, also during a merge. No I/O. */
-import { createDeletions, type Deletions, deletedCount, isDeleted, markDeleted, openDeletions } from './deletions.ts';
-import { ordinalOf, type Segment } from './segment.ts';
+import {
+  createDeletions,
+  type Deletions,
+  deletedCount,
+  isDeleted,
+  markDeleted,
+  openDeletions,
+  ordinalOf,
+  type Segment,
+} from './segment.ts';
 
 export interface SegmentMember {
   readonly id: number;

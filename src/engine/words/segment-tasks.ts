@@ -5,9 +5,8 @@
 import { createHash } from 'node:crypto';
 import { closeSync, fstatSync, openSync } from 'node:fs';
 import { readInto, writePieces } from '../../files/checked-file.ts';
-import { openDeletions } from './deletions.ts';
 import { mergeSegments as merge } from './merge-segments.ts';
-import { allocateSharedBytes, openSegment } from './segment.ts';
+import { allocateSharedBytes, openDeletions, openSegment } from './segment.ts';
 
 export interface SegmentBuffers {
   readonly segment: SharedArrayBuffer;

@@ -18,7 +18,7 @@
  * binary search over lists is one over plain numbers. 16 bits of ordinal bound a segment, and with it the cost of a merge.
  * Positions of words are not stored. Another version or a wrong size is refused, whatever else is in the bytes is trusted: files are verified by checksum before they come here.
  */
-
+import { addBit, type Bitmap, hasBit } from '../../compute/structures/bitmap.ts';
 import { firstAtLeast } from '../../compute/structures/sorted-search.ts';
 import { slotCount, type TermTable } from '../../compute/structures/term-table.ts';
 import type { WordList } from './word-list.ts';
@@ -203,4 +203,49 @@ function viewSegment(buffer: SharedArrayBuffer, counts: SegmentCounts): Segment 
  */
 export function allocateSharedBytes(length: number): SharedArrayBuffer {
   return new SharedArrayBuffer(length, { maxByteLength: length });
+}
+
+/**
+ * The deleted documents of one segment in shared memory: the index sets bits, all searchers see them at once. Bits are never cleared; a
+ * merge makes a new segment. A search during `markDeleted` may or may not see the bit; one started after it returned does.
+ */
+export interface Deletions {
+  readonly buffer: SharedArrayBuffer;
+  /** The number of bits set; changes last, so values computed under another count are stale. */
+  readonly count: Int32Array;
+  /** The sum of the documents' weighted lengths, in 1/UNITS. */
+  readonly deletedLength: Float64Array;
+  readonly bits: Bitmap;
+}
+
+const BITS_AT = 16;
+
+export function createDeletions(docs: number): Deletions {
+  return openDeletions(new SharedArrayBuffer(BITS_AT + Math.ceil(docs / 32) * 4));
+}
+
+export function openDeletions(buffer: SharedArrayBuffer): Deletions {
+  return {
+    buffer,
+    count: new Int32Array(buffer, 0, 1),
+    deletedLength: new Float64Array(buffer, 8, 1),
+    bits: new Uint32Array(buffer, BITS_AT),
+  };
+}
+
+export function deletedCount(deletions: Deletions): number {
+  return Atomics.load(deletions.count, 0);
+}
+
+export function isDeleted(deletions: Deletions, ordinal: number): boolean {
+  return hasBit(deletions.bits, ordinal);
+}
+
+/** Delete a document of weighted `length`; false if already deleted. Owner only. */
+export function markDeleted(deletions: Deletions, ordinal: number, length: number): boolean {
+  if (isDeleted(deletions, ordinal)) return false;
+  addBit(deletions.bits, ordinal);
+  deletions.deletedLength[0] += length;
+  Atomics.add(deletions.count, 0, 1);
+  return true;
 }

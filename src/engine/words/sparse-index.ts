@@ -19,9 +19,8 @@ import { addBit, type Bitmap, bitsNotIn, createBitmap, hasBit } from '../../comp
 import { QueueFullError } from '../../threads/thread-pool.ts';
 import { IndexClosedError } from '../index-folder.ts';
 import type { Searchers } from '../searchers.ts';
-import { deletedCount } from './deletions.ts';
 import { chooseIdleMerge, chooseMerge, type SegmentSize } from './merge-policy.ts';
-import { labelSegment, MAX_SEGMENT_DOCS, openSegment } from './segment.ts';
+import { deletedCount, labelSegment, MAX_SEGMENT_DOCS, openSegment } from './segment.ts';
 import { type SegmentFiles, type SegmentFilesOptions, segmentFiles } from './segment-files.ts';
 import {
   carryDeletions,

@@ -5,9 +5,8 @@
 
 import type { Bitmap } from '../../compute/structures/bitmap.ts';
 import { type CorpusSegment, corpusSegment, planQuery, type QueryStem } from './corpus.ts';
-import { openDeletions } from './deletions.ts';
 import { type SearchScratch, type SparseHits, scoreLabels, searchSegments } from './search-segments.ts';
-import { openSegment } from './segment.ts';
+import { openDeletions, openSegment } from './segment.ts';
 import type { SegmentBuffers } from './segment-tasks.ts';
 import type { WordList } from './word-list.ts';
 

@@ -13,9 +13,8 @@ import { createRuleTokenizer } from '../../../src/compute/text/rule-tokenizer.ts
 import { createWinkTokenizer } from '../../../src/compute/text/wink-tokenizer.ts';
 import { preparePages } from '../../../src/engine/prepare-page.ts';
 import { type CorpusSegment, corpusSegment } from '../../../src/engine/words/corpus.ts';
-import { createDeletions } from '../../../src/engine/words/deletions.ts';
 import { labelsMatching } from '../../../src/engine/words/labels-matching.ts';
-import { labelSegment, openSegment } from '../../../src/engine/words/segment.ts';
+import { createDeletions, labelSegment, openSegment } from '../../../src/engine/words/segment.ts';
 import { pageRow } from '../../machines/rows.ts';
 import { CountedReads } from '../../store/counted-reads.ts';
 import { TemporaryStore } from '../../store/temporary-store.ts';

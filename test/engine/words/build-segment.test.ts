@@ -9,9 +9,9 @@ import { createWinkTokenizer } from '../../../src/compute/text/wink-tokenizer.ts
 import { B, FACT_WEIGHT, FIELD_WEIGHTS, K1, LENGTH_WITHOUT_BODY, UNITS } from '../../../src/engine/words/bm25f.ts';
 import { buildSegmentOfTerms } from '../../../src/engine/words/build-segment.ts';
 import { corpusSegment, planQuery } from '../../../src/engine/words/corpus.ts';
-import { createDeletions } from '../../../src/engine/words/deletions.ts';
 import { WORD_MARK, wordTerm } from '../../../src/engine/words/marked-terms.ts';
 import { createScratch, searchSegments } from '../../../src/engine/words/search-segments.ts';
+import { createDeletions } from '../../../src/engine/words/segment.ts';
 import { buildSegment, eachAWord, type SparseDocument } from './small-corpus.ts';
 
 const someWords = (maxLength: number) =>

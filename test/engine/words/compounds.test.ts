@@ -6,9 +6,9 @@ import { stemIn } from '../../../src/compute/text/stemmers.ts';
 import { createQueryAnalyzer } from '../../../src/engine/analyze-query.ts';
 import { COMPOUND, compoundsOf, PART, partsOf } from '../../../src/engine/words/compounds.ts';
 import { corpusSegment } from '../../../src/engine/words/corpus.ts';
-import { createDeletions, markDeleted } from '../../../src/engine/words/deletions.ts';
 import { languageTerm } from '../../../src/engine/words/languages.ts';
 import { wordTerm } from '../../../src/engine/words/marked-terms.ts';
+import { createDeletions, markDeleted } from '../../../src/engine/words/segment.ts';
 import { wordsIn } from '../../../src/engine/words/spelling.ts';
 import { buildSegment } from './small-corpus.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createDeletions } from '../../../src/engine/words/deletions.ts';
 import { languageOfLabel, languagesOf, languageTerm } from '../../../src/engine/words/languages.ts';
+import { createDeletions } from '../../../src/engine/words/segment.ts';
 import { type SparseDocument, segmentOf } from './small-corpus.ts';
 
 const documents = (count: number, from: number, language: (label: number) => string) =>

@@ -4,9 +4,9 @@ import { before, test } from 'node:test';
 import { openWorkload, randomStream } from '../../../bench/workload.ts';
 import { addBit, createBitmap, hasBit } from '../../../src/compute/structures/bitmap.ts';
 import { type CorpusSegment, corpusSegment, planQuery } from '../../../src/engine/words/corpus.ts';
-import { createDeletions, markDeleted } from '../../../src/engine/words/deletions.ts';
 import { mergeSegments } from '../../../src/engine/words/merge-segments.ts';
 import { createScratch, searchSegments } from '../../../src/engine/words/search-segments.ts';
+import { createDeletions, markDeleted } from '../../../src/engine/words/segment.ts';
 import { eachAWord, firstHits, referenceHits, type SparseDocument, segmentOf } from './small-corpus.ts';
 
 const workload = openWorkload({ seed: 7, wordsPerChunk: 60 });

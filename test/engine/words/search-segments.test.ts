@@ -2,10 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { type CorpusSegment, corpusSegment, planQuery } from '../../../src/engine/words/corpus.ts';
-import { createDeletions, markDeleted } from '../../../src/engine/words/deletions.ts';
 import { mergeSegments } from '../../../src/engine/words/merge-segments.ts';
 import { createScratch, scoreLabels, searchSegments } from '../../../src/engine/words/search-segments.ts';
-import { ordinalOf } from '../../../src/engine/words/segment.ts';
+import { createDeletions, markDeleted, ordinalOf } from '../../../src/engine/words/segment.ts';
 import {
   eachAWord,
   firstHits,

@@ -4,7 +4,7 @@ import { createTextAnalyzer } from '../../../src/compute/text/analyze-text.ts';
 import { createWinkTokenizer } from '../../../src/compute/text/wink-tokenizer.ts';
 import { buildSegmentOfTerms } from '../../../src/engine/words/build-segment.ts';
 import { corpusSegment } from '../../../src/engine/words/corpus.ts';
-import { createDeletions } from '../../../src/engine/words/deletions.ts';
+import { createDeletions } from '../../../src/engine/words/segment.ts';
 import { nearestWord, wordsIn } from '../../../src/engine/words/spelling.ts';
 import type { WordList } from '../../../src/engine/words/word-list.ts';
 
