@@ -1,5 +1,5 @@
 /**
- * Expected errors with a stable `code`, which `src/http/errors.ts` maps to statuses. Whether a job may retry is a
+ * Expected errors with a stable `code`, which `src/http/http-app.ts` maps to statuses. Whether a job may retry is a
  * property of the error. Any other thrown error is a bug: logged, and answered 500 without its text.
  */
 export type ErrorCode =

@@ -7,8 +7,7 @@ import { BlockList, isIP } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Access } from '../access/access.ts';
 import { headerValues, isOriginOf, presentedBy } from './credentials.ts';
-import { unauthenticated } from './errors.ts';
-import type { RouteEntry } from './http-app.ts';
+import { type RouteEntry, unauthenticated } from './http-app.ts';
 import { isPassedOn, type Peers, passOnToOwners } from './pass-on.ts';
 
 /** A body up to this is read and dropped to keep the connection; above it the connection is closed. */

@@ -20,8 +20,7 @@ import * as queryLog from '../domain/query-log.ts';
 import * as search from '../domain/search.ts';
 import * as watch from '../domain/watch.ts';
 import { cookieName } from './credentials.ts';
-import { errorResponse } from './errors.ts';
-import type { HttpApp } from './http-app.ts';
+import { errorAnswers, errorResponse, type HttpApp } from './http-app.ts';
 import { httpValidationError } from './request-invalid.ts';
 
 const modules = [
@@ -122,33 +121,6 @@ export function describeRoutes(app: HttpApp, version: string): void {
     },
     transformObject: (document) => onlyUsed(withComponents(document)),
   });
-}
-
-const meanings = {
-  401: 'missing or wrong bearer token',
-  403: 'the token lacks the scope, or host or origin are not allowed',
-  404: 'unknown id',
-  409: 'not in this state',
-  413: 'the body is too large, or contains too many values',
-  422: 'the request is invalid',
-  429: 'too many wrong attempts: try again later',
-  501: 'no way to extract text from HTML',
-  503: 'try again later, or nothing can answer this now',
-  507: 'the storage quota is used up',
-} as const;
-type ErrorStatus = keyof typeof meanings;
-
-/** An error answer with its own schema. */
-export const described = <Schema extends z.ZodType>(status: ErrorStatus, schema: Schema) => ({
-  description: meanings[status],
-  content: { 'application/json': { schema } },
-});
-
-/** Error answers of a route in addition to the common ones. */
-export function errorAnswers(...statuses: ErrorStatus[]) {
-  return Object.fromEntries(
-    statuses.map((status) => [status, described(status, status === 422 ? httpValidationError : errorResponse)]),
-  );
 }
 
 /** Errors before a route is reached, or while the service is busy, restarting or stopping. */

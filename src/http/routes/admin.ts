@@ -17,8 +17,7 @@ import {
   queryLogQuery,
   queryLogRunResponse,
 } from '../../domain/query-log.ts';
-import { holderOf, needsRead, needsWrite, type RouteGroup } from '../http-app.ts';
-import { errorAnswers } from '../openapi.ts';
+import { errorAnswers, holderOf, needsRead, needsWrite, type RouteGroup } from '../http-app.ts';
 import { askingRoutes } from './asking-routes.ts';
 
 export const adminRoutes: RouteGroup = (app, context) => {

@@ -3,9 +3,8 @@ import { z } from 'zod';
 import type { RouteScope } from '../../domain/access.ts';
 import type { MessageName, ReplyOf, RequestOf } from '../../domain/messages.ts';
 import { pathText } from '../../domain/values.ts';
-import type { RouteGroup } from '../http-app.ts';
+import { errorAnswers, type RouteGroup } from '../http-app.ts';
 import type { withRows } from '../json-answer.ts';
-import { errorAnswers } from '../openapi.ts';
 
 interface AskingRoute {
   operationId: string;

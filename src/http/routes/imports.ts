@@ -4,9 +4,7 @@ import { errorCodes } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { importListResponse, importQuery, importResponse } from '../../domain/import.ts';
-import { errorResponse } from '../errors.ts';
-import type { RouteGroup } from '../http-app.ts';
-import { described, errorAnswers } from '../openapi.ts';
+import { described, errorAnswers, errorResponse, type RouteGroup } from '../http-app.ts';
 import { bodyInvalid, httpValidationError } from '../request-invalid.ts';
 import { askingRoutes } from './asking-routes.ts';
 

@@ -14,8 +14,7 @@ import { z } from 'zod';
 import { listedTools, type RouteAnswer, type ToolHost, toolServer } from '../../mcp/mcp-server.ts';
 import type { RouteCall } from '../../mcp/tool.ts';
 import { clientSignal } from '../client-sockets.ts';
-import { errorResponse } from '../errors.ts';
-import { needsRead, type RouteGroup } from '../http-app.ts';
+import { errorResponse, needsRead, type RouteGroup } from '../http-app.ts';
 
 const mcpAdminResponse = z.strictObject({
   tools: z.array(

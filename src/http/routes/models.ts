@@ -3,8 +3,7 @@ import { z } from 'zod';
 import { knownModels, knownModelsResponse } from '../../domain/known-models.ts';
 import * as model from '../../domain/model.ts';
 import { pathText } from '../../domain/values.ts';
-import { needsRead, needsWrite, type RouteGroup } from '../http-app.ts';
-import { errorAnswers } from '../openapi.ts';
+import { errorAnswers, needsRead, needsWrite, type RouteGroup } from '../http-app.ts';
 import { askingRoutes } from './asking-routes.ts';
 
 const params = z.object({ model_id: pathText });

@@ -4,11 +4,9 @@ import { blacklistResponse, forgetRequest, forgetResponse } from '../../domain/b
 import { DomainError } from '../../domain/errors.ts';
 import * as page from '../../domain/page.ts';
 import { pathText } from '../../domain/values.ts';
-import { errorResponse } from '../errors.ts';
-import { needsRead, needsWrite, type RouteGroup } from '../http-app.ts';
+import { described, errorAnswers, errorResponse, needsRead, needsWrite, type RouteGroup } from '../http-app.ts';
 import { withRows } from '../json-answer.ts';
 import { batchBodyLimit } from '../json-body.ts';
-import { described, errorAnswers } from '../openapi.ts';
 import { httpValidationError } from '../request-invalid.ts';
 import { askingRoutes } from './asking-routes.ts';
 

@@ -15,9 +15,7 @@ import {
   suggestQuery,
   suggestResponse,
 } from '../../domain/search.ts';
-import { errorResponse, eventOfError } from '../errors.ts';
-import { holderOf, type RouteGroup } from '../http-app.ts';
-import { described, errorAnswers } from '../openapi.ts';
+import { described, errorAnswers, errorResponse, eventOfError, holderOf, type RouteGroup } from '../http-app.ts';
 import { askingRoutes } from './asking-routes.ts';
 
 const takesEvents = /text\/event-stream/i;

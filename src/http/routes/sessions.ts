@@ -4,10 +4,17 @@ import type { Grant } from '../../access/one-time-codes.ts';
 import * as access from '../../domain/access.ts';
 import { pathText } from '../../domain/values.ts';
 import { cameByHttps, sessionCookie, sessionOf } from '../credentials.ts';
-import { errorResponse, unauthenticated } from '../errors.ts';
-import { holderOf, needsRead, needsWrite, type RouteGroup } from '../http-app.ts';
+import {
+  described,
+  errorAnswers,
+  errorResponse,
+  holderOf,
+  needsRead,
+  needsWrite,
+  type RouteGroup,
+  unauthenticated,
+} from '../http-app.ts';
 import { unauthenticatedBodyLimit } from '../json-body.ts';
-import { described, errorAnswers } from '../openapi.ts';
 
 export const sessionRoutes: RouteGroup = (app, { access: known }) => {
   app.post(

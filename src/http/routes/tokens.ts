@@ -2,10 +2,16 @@
 import { z } from 'zod';
 import * as access from '../../domain/access.ts';
 import { pathText } from '../../domain/values.ts';
-import { errorResponse } from '../errors.ts';
-import { holderOf, needsRead, needsWrite, type RouteGroup } from '../http-app.ts';
+import {
+  described,
+  errorAnswers,
+  errorResponse,
+  holderOf,
+  needsRead,
+  needsWrite,
+  type RouteGroup,
+} from '../http-app.ts';
 import { unauthenticatedBodyLimit } from '../json-body.ts';
-import { described, errorAnswers } from '../openapi.ts';
 
 export const tokenRoutes: RouteGroup = (app, { access: known }) => {
   app.get(

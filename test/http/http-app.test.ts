@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { type AddressInfo, connect } from 'node:net';
 import { test } from 'node:test';
 import { DomainError, type ErrorCode } from '../../src/domain/errors.ts';
-import { statusOf } from '../../src/http/errors.ts';
+import { statusOf } from '../../src/http/http-app.ts';
 import { nothingFound } from './search-defaults.ts';
 import { rawHead, testServer, writer } from './test-server.ts';
 
