@@ -4,9 +4,8 @@
  */
 import { z } from 'zod';
 import { postJson } from './http-json.ts';
-import { ProviderError } from './provider-error.ts';
 import type { Endpoint } from './provider-settings.ts';
-import type { CallOptions, ProviderCall } from './resilient-call.ts';
+import { type CallOptions, type ProviderCall, ProviderError } from './resilient-call.ts';
 
 export interface Reranker {
   /**

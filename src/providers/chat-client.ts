@@ -2,9 +2,8 @@
 import { z } from 'zod';
 import { neutralText } from '../compute/text/neutral-text.ts';
 import { postForEvents, postJson } from './http-json.ts';
-import { ProviderError } from './provider-error.ts';
 import type { Endpoint } from './provider-settings.ts';
-import type { CallOptions, ProviderCall } from './resilient-call.ts';
+import { type CallOptions, type ProviderCall, ProviderError } from './resilient-call.ts';
 
 export interface ChatMessage {
   role: 'system' | 'user' | 'assistant';

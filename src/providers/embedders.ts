@@ -8,7 +8,6 @@ import { builtInModel, type EmbeddingModel, localProvider } from '../domain/mode
 import { type EncodedTexts, type Encoder, EncoderUnusableError } from '../encoder/encoder.ts';
 import type { InputType } from './model-prefixes.ts';
 import { type Embedder, openEmbedder } from './open-embedder.ts';
-import { ProviderError } from './provider-error.ts';
 import {
   type CallSurroundings,
   callsThrough,
@@ -17,7 +16,7 @@ import {
   type ProviderBreaker,
   type ProviderSettings,
 } from './provider-settings.ts';
-import { type CallOptions, limited, type ProviderCall } from './resilient-call.ts';
+import { type CallOptions, limited, type ProviderCall, ProviderError } from './resilient-call.ts';
 
 export type ModelOfProvider = Pick<EmbeddingModel, 'provider' | 'model_name' | 'dim' | 'max_input_tokens'>;
 

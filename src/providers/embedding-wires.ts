@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import { type InputType, prefixesOf } from './model-prefixes.ts';
-import type { ProviderFault } from './provider-error.ts';
+import type { ProviderFault } from './resilient-call.ts';
 
 /** The request and answer format of a provider. */
 export interface EmbeddingWire {

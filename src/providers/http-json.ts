@@ -10,8 +10,8 @@ import { request as requestHttps } from 'node:https';
 import { StringDecoder } from 'node:string_decoder';
 import { readRetryAfterMs } from '../compute/retries.ts';
 import { shownCode } from '../domain/errors.ts';
-import { ProviderError, type ProviderFault } from './provider-error.ts';
 import type { Endpoint, ProviderCredentials } from './provider-settings.ts';
+import { ProviderError, type ProviderFault } from './resilient-call.ts';
 
 export interface BytesRequest {
   /** Relative to the endpoint's address, with a leading slash. */

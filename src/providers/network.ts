@@ -11,8 +11,7 @@ import type { AddressPolicy } from '../compute/web/address-policy.ts';
 import { errorCode } from '../domain/errors.ts';
 import type { Clock } from './clock.ts';
 import { FetchError } from './fetch-error.ts';
-import { BreakerOpenError } from './provider-error.ts';
-import type { CircuitBreaker } from './resilient-call.ts';
+import { BreakerOpenError, type CircuitBreaker } from './resilient-call.ts';
 
 export const networkName = 'network';
 

@@ -18,9 +18,8 @@ import {
 } from './embedding-wires.ts';
 import { postJson } from './http-json.ts';
 import type { InputType } from './model-prefixes.ts';
-import { ProviderError } from './provider-error.ts';
 import type { Endpoint } from './provider-settings.ts';
-import type { CallOptions, ProviderCall } from './resilient-call.ts';
+import { type CallOptions, type ProviderCall, ProviderError } from './resilient-call.ts';
 
 export interface Embedder {
   /**

@@ -2,8 +2,13 @@
 import type { BreakerState } from '../domain/breaker-state.ts';
 import { isNamedProvider, usualAddressOf } from '../domain/usual-address.ts';
 import type { Clock } from './clock.ts';
-import { ProviderError } from './provider-error.ts';
-import { type CircuitBreaker, type ProviderCall, type RetryPolicy, resilientCall } from './resilient-call.ts';
+import {
+  type CircuitBreaker,
+  type ProviderCall,
+  ProviderError,
+  type RetryPolicy,
+  resilientCall,
+} from './resilient-call.ts';
 
 /** `userinfo` is sent as basic authentication if there is no key: both use the same header. `query` is appended to every path. */
 export interface ProviderCredentials {

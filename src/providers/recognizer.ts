@@ -5,9 +5,8 @@ import type { Cue } from '../compute/transcript/cue.ts';
 import { readTranscript, transcriptFormat } from '../compute/transcript/read-transcript.ts';
 import { FetchError } from './fetch-error.ts';
 import { postBytes } from './http-json.ts';
-import { ProviderError } from './provider-error.ts';
 import type { Endpoint } from './provider-settings.ts';
-import type { ProviderCall } from './resilient-call.ts';
+import { type ProviderCall, ProviderError } from './resilient-call.ts';
 import { ProgramError, runProgram } from './run-program.ts';
 
 export interface Sound {

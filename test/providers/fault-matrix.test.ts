@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { systemClock } from '../../src/providers/clock.ts';
-import type { ProviderFault } from '../../src/providers/provider-error.ts';
+import type { ProviderFault } from '../../src/providers/resilient-call.ts';
 import { type Calls, callsTo } from './calls-to.ts';
 import { type Fault, startFakeProvider } from './fake-provider-server.ts';
 import { HandClock } from './hand-clock.ts';

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { BreakerOpenError, ProviderError } from '../../src/providers/provider-error.ts';
-import { type CallParts, resilientCall } from '../../src/providers/resilient-call.ts';
+import { BreakerOpenError, type CallParts, ProviderError, resilientCall } from '../../src/providers/resilient-call.ts';
 import { runBreakers } from '../actors/system/running-breakers.ts';
 import { HandClock } from './hand-clock.ts';
 

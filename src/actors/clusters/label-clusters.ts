@@ -7,7 +7,7 @@ import { labelCluster, renameCluster } from '../../commands/cluster-runs.ts';
 import { isPageUnder } from '../../compute/web/domain-match.ts';
 import type { Cluster } from '../../domain/cluster.ts';
 import { type ChatClient, thoughts } from '../../providers/chat-client.ts';
-import { ProviderError } from '../../providers/provider-error.ts';
+import { ProviderError } from '../../providers/resilient-call.ts';
 import { goOnUnlessSuspect, type JobContext, type JobHandler } from '../system/job-actor.ts';
 import type { LibraryParts } from '../system/service.ts';
 import { pointBlocks } from './cluster-census.ts';

@@ -7,7 +7,7 @@ import { storeNames } from '../../commands/page-entities.ts';
 import { JobError } from '../../domain/errors.ts';
 import { localProvider } from '../../domain/model.ts';
 import type { Embedders } from '../../providers/embedders.ts';
-import { BreakerOpenError, ProviderError } from '../../providers/provider-error.ts';
+import { BreakerOpenError, ProviderError } from '../../providers/resilient-call.ts';
 import type { TakeTurn } from '../models/fill-built-in.ts';
 import { encodePages } from '../models/model-embedder.ts';
 import { goOnUnlessSuspect, type JobHandler } from '../system/job-actor.ts';

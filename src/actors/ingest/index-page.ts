@@ -24,7 +24,7 @@ import type { Chunk, Page } from '../../domain/page.ts';
 import type { ChunkedText, PageText, PreparedPages } from '../../engine/prepare-page.ts';
 import { Deadline, systemClock } from '../../providers/clock.ts';
 import type { Embedders } from '../../providers/embedders.ts';
-import { BreakerOpenError, ProviderError } from '../../providers/provider-error.ts';
+import { BreakerOpenError, ProviderError } from '../../providers/resilient-call.ts';
 import { chunkedTextOf } from '../indexes/recover-index.ts';
 import type { CalibrateOutside } from '../models/model-embedder.ts';
 import { type JobHandler, takenOver } from '../system/job-actor.ts';

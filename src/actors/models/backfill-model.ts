@@ -31,7 +31,7 @@ import { JobError } from '../../domain/errors.ts';
 import type { Job } from '../../domain/job.ts';
 import { type Backfill, type EmbeddingModel, isBuiltIn, isOutside } from '../../domain/model.ts';
 import type { Embedders } from '../../providers/embedders.ts';
-import { BreakerOpenError, ProviderError } from '../../providers/provider-error.ts';
+import { BreakerOpenError, ProviderError } from '../../providers/resilient-call.ts';
 import { goOnUnlessSuspect, type JobContext, type JobHandler } from '../system/job-actor.ts';
 import type { LibraryParts } from '../system/service.ts';
 import { countPages, type PageSlice, refusedIn, sliceOf, slicesFrom } from './backfill-slices.ts';

@@ -4,7 +4,7 @@
  * first and a forgotten one is left out. Each batch is durable before the next one begins. Libraries of a host take turns.
  */
 import { type EmbeddingModel, localProvider } from '../../domain/model.ts';
-import { BreakerOpenError } from '../../providers/provider-error.ts';
+import { BreakerOpenError } from '../../providers/resilient-call.ts';
 import type { StoreReader } from '../../store/store.ts';
 import type { Semaphore } from '../../threads/semaphore.ts';
 import type { JobContext } from '../system/job-actor.ts';

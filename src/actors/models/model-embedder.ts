@@ -10,7 +10,7 @@ import { spansInPage } from '../../compute/text/page-names.ts';
 import { type EmbeddingModel, isBuiltIn } from '../../domain/model.ts';
 import { programDir } from '../../files/program-files.ts';
 import type { Embedders } from '../../providers/embedders.ts';
-import { ProviderError } from '../../providers/provider-error.ts';
+import { ProviderError } from '../../providers/resilient-call.ts';
 import type { StoreReader } from '../../store/store.ts';
 import type { CommitCommand } from '../system/service.ts';
 import type { PageToEmbed } from './backfill-slices.ts';

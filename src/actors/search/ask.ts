@@ -28,7 +28,7 @@ import type { Span } from '../../engine/highlight.ts';
 import { likelyRelevant } from '../../engine/relevance.ts';
 import type { ChatClient } from '../../providers/chat-client.ts';
 import type { Embedders } from '../../providers/embedders.ts';
-import { BreakerOpenError, ProviderError } from '../../providers/provider-error.ts';
+import { BreakerOpenError, ProviderError } from '../../providers/resilient-call.ts';
 import type { LibraryParts } from '../system/service.ts';
 import { completeQuestion, generateAnswer } from './generate-answer.ts';
 import { earliest, latest } from './rank-query.ts';

@@ -10,7 +10,7 @@ import type { AskRequest, Generated } from '../../domain/ask.ts';
 import { normalizeText } from '../../domain/normalize-text.ts';
 import type { Span } from '../../engine/highlight.ts';
 import { type ChatClient, thoughts } from '../../providers/chat-client.ts';
-import { BreakerOpenError, ProviderError } from '../../providers/provider-error.ts';
+import { BreakerOpenError, ProviderError } from '../../providers/resilient-call.ts';
 
 export interface SentPassage {
   title: string | null;

@@ -7,7 +7,7 @@ import type { Logger } from 'pino';
 import { embeddingText } from '../../compute/embedding/embedding-text.ts';
 import { type FusedHit, mergeReranked } from '../../compute/ranking/fuse-rrf.ts';
 import type { Reranker } from '../../providers/api-reranker.ts';
-import { BreakerOpenError, ProviderError } from '../../providers/provider-error.ts';
+import { BreakerOpenError, ProviderError } from '../../providers/resilient-call.ts';
 import type { StoreReader } from '../../store/store.ts';
 
 export interface OutsideRerankerDependencies {

@@ -4,7 +4,7 @@
  */
 import type { Logger } from 'pino';
 import type { Embedders, ModelOfProvider } from '../../providers/embedders.ts';
-import { BreakerOpenError, ProviderError } from '../../providers/provider-error.ts';
+import { BreakerOpenError, ProviderError } from '../../providers/resilient-call.ts';
 
 export interface QueryVectorDependencies {
   embedders: Pick<Embedders, 'queryVector'>;

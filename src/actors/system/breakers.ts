@@ -3,8 +3,8 @@ import type { Logger } from 'pino';
 import { type Actor, createActor } from 'xstate';
 import { type BreakerPolicy, breakerMachine } from '../../machines/breaker.ts';
 import { FetchError } from '../../providers/fetch-error.ts';
-import { BreakerOpenError, ProviderError } from '../../providers/provider-error.ts';
 import type { ProviderBreaker } from '../../providers/provider-settings.ts';
+import { BreakerOpenError, ProviderError } from '../../providers/resilient-call.ts';
 
 export interface BreakersDependencies {
   policy: BreakerPolicy;

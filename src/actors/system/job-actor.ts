@@ -28,7 +28,7 @@ import { DomainError, errorMessage, JobError } from '../../domain/errors.ts';
 import type { Job } from '../../domain/job.ts';
 import { idOf } from '../../domain/values.ts';
 import { FetchError } from '../../providers/fetch-error.ts';
-import { BreakerOpenError, ProviderError } from '../../providers/provider-error.ts';
+import { BreakerOpenError, ProviderError } from '../../providers/resilient-call.ts';
 import type { Command, Transaction } from '../../store/store.ts';
 import type { CommitCommand } from './service.ts';
 

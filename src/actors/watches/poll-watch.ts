@@ -15,7 +15,7 @@ import type { Job } from '../../domain/job.ts';
 import type { PageMetadata } from '../../domain/metadata.ts';
 import { idOf } from '../../domain/values.ts';
 import type { Validators, Watch, WatchConfig, WatchKind } from '../../domain/watch.ts';
-import { ProviderError } from '../../providers/provider-error.ts';
+import { ProviderError } from '../../providers/resilient-call.ts';
 import {
   type Completion,
   codeOf,

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { labelClustersHandler } from '../../../src/actors/clusters/label-clusters.ts';
 import { claimJobs } from '../../../src/commands/claim-jobs.ts';
 import { queueNaming } from '../../../src/commands/cluster-runs.ts';
-import { ProviderError } from '../../../src/providers/provider-error.ts';
+import { ProviderError } from '../../../src/providers/resilient-call.ts';
 import type { TextOfCluster } from '../../../src/threads/cluster-thread.ts';
 import { TemporaryStore } from '../../store/temporary-store.ts';
 import { contextOf } from '../attempt-context.ts';

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { extractEntitiesHandler } from '../../../src/actors/entities/extract-entities.ts';
 import type { JobContext } from '../../../src/actors/system/job-actor.ts';
 import type { Job } from '../../../src/domain/job.ts';
-import { ProviderError } from '../../../src/providers/provider-error.ts';
+import { ProviderError } from '../../../src/providers/resilient-call.ts';
 import type { StoreReader } from '../../../src/store/store.ts';
 
 test('an encoder that cannot be used is waited for in the place of one page, and the job says why; a suspect gives way at once', async () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { embedApart } from '../../../src/actors/models/model-embedder.ts';
-import { ProviderError } from '../../../src/providers/provider-error.ts';
+import { ProviderError } from '../../../src/providers/resilient-call.ts';
 
 const dim = 2;
 const refusal = (code: 'refused' | 'bad_answer' = 'refused') => new ProviderError('p', code, 'answered 400');

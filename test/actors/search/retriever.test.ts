@@ -7,7 +7,7 @@ import type { SystemAsk } from '../../../src/actors/system/service.ts';
 import { compareRequest, compareResponse } from '../../../src/domain/compare.ts';
 import { DomainError } from '../../../src/domain/errors.ts';
 import { searchBatchRequest, searchBatchResponse, searchRequest, searchResponse } from '../../../src/domain/search.ts';
-import { BreakerOpenError, ProviderError } from '../../../src/providers/provider-error.ts';
+import { BreakerOpenError, ProviderError } from '../../../src/providers/resilient-call.ts';
 import { noDetails } from '../../rows.ts';
 import { turnUntil } from '../../turns.ts';
 import { keptLog } from '../quiet-log.ts';

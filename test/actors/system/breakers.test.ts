@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ProviderError } from '../../../src/providers/provider-error.ts';
+import { ProviderError } from '../../../src/providers/resilient-call.ts';
 import { runBreakers } from './running-breakers.ts';
 
 const policy = { failureThreshold: 5, cooldownMs: 30_000 };

@@ -6,7 +6,7 @@ import { createJob, moveJob } from '../../../src/commands/move-job.ts';
 import { JobError } from '../../../src/domain/errors.ts';
 import { idOf } from '../../../src/domain/values.ts';
 import { FetchError } from '../../../src/providers/fetch-error.ts';
-import { BreakerOpenError, ProviderError } from '../../../src/providers/provider-error.ts';
+import { BreakerOpenError, ProviderError } from '../../../src/providers/resilient-call.ts';
 import { jobRow } from '../../machines/rows.ts';
 import { keptLog } from '../quiet-log.ts';
 import { limits, Workshop } from '../workshop.ts';
