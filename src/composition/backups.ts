@@ -8,7 +8,7 @@ import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Logger } from 'pino';
 import { parsedJson } from '../compute/structures/json-fields.ts';
-import type { BackupResponse, NewBackupResponse } from '../domain/backup.ts';
+import type { BackupResponse, NewBackupResponse } from '../domain/admin.ts';
 import { DomainError, errorCode, isOperatorError } from '../domain/errors.ts';
 import { isoOf } from '../domain/values.ts';
 import { programFile, startsSource } from '../files/program-files.ts';

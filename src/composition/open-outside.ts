@@ -9,7 +9,7 @@ import { podcastPoller, podcastsUnavailable } from '../actors/watches/poll-podca
 import { videoPoller } from '../actors/watches/poll-videos.ts';
 import type { Pollers } from '../actors/watches/poll-watch.ts';
 import { addressPolicy } from '../compute/web/address-policy.ts';
-import type { Capabilities } from '../domain/capabilities.ts';
+import type { Capabilities } from '../domain/admin.ts';
 import type { Encoder } from '../encoder/encoder.ts';
 import { type Clock, systemClock } from '../providers/clock.ts';
 import { openEmbedders } from '../providers/embedders.ts';

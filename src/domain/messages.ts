@@ -5,18 +5,18 @@
  */
 
 import type { z } from 'zod';
+import type * as disk from './admin.ts';
+import type * as metrics from './admin.ts';
 import type * as asking from './ask.ts';
 import type * as blacklist from './blacklist.ts';
 import type * as cluster from './cluster.ts';
 import type * as compare from './compare.ts';
-import type * as disk from './disk.ts';
 import type * as entity from './entity.ts';
 import type * as evaluation from './evaluation.ts';
 import type * as events from './events.ts';
 import type * as imports from './import.ts';
 import type * as job from './job.ts';
 import type { MetadataEdit } from './metadata.ts';
-import type * as metrics from './metrics.ts';
 import type * as model from './model.ts';
 import type * as page from './page.ts';
 import type * as queryLog from './query-log.ts';

@@ -4,8 +4,8 @@ import { createJsonSchemaTransform, createJsonSchemaTransformObject } from 'fast
 import { z } from 'zod';
 import type { RouteScope } from '../domain/access.ts';
 import * as access from '../domain/access.ts';
+import * as admin from '../domain/admin.ts';
 import * as asking from '../domain/ask.ts';
-import * as backup from '../domain/backup.ts';
 import * as blacklist from '../domain/blacklist.ts';
 import * as cluster from '../domain/cluster.ts';
 import * as compare from '../domain/compare.ts';
@@ -13,7 +13,6 @@ import * as entity from '../domain/entity.ts';
 import * as evaluation from '../domain/evaluation.ts';
 import * as importing from '../domain/import.ts';
 import * as job from '../domain/job.ts';
-import * as metrics from '../domain/metrics.ts';
 import * as model from '../domain/model.ts';
 import * as page from '../domain/page.ts';
 import * as queryLog from '../domain/query-log.ts';
@@ -24,7 +23,7 @@ import { errorAnswers, errorResponse, type HttpApp } from './http-app.ts';
 import { httpValidationError } from './request-invalid.ts';
 
 const modules = [
-  ...[access, backup, blacklist, cluster, compare, entity, evaluation, importing, job, metrics, model, page, queryLog],
+  ...[access, admin, blacklist, cluster, compare, entity, evaluation, importing, job, model, page, queryLog],
   ...[search, asking, watch, { errorResponse }],
 ];
 const isComponent = /(?:Request|Response|Summary|Result|Info|Entry|Report|Body|uggestion)$/;

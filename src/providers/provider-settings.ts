@@ -1,5 +1,5 @@
 /** Settings of providers, and their calls. The shapes match `settings/`, which this folder does not import. */
-import type { BreakerState } from '../domain/breaker-state.ts';
+import type { BreakerState } from '../domain/admin.ts';
 import { isNamedProvider, usualAddressOf } from '../domain/usual-address.ts';
 import type { Clock } from './clock.ts';
 import {

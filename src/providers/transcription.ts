@@ -8,7 +8,7 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { Cue } from '../compute/transcript/cue.ts';
-import type { FoundTranscription } from '../domain/capabilities.ts';
+import type { FoundTranscription } from '../domain/admin.ts';
 import { bytesPerSecond, type Decoder, decodeAudio, quietestCut, waveFile } from './decode-audio.ts';
 import { FetchError } from './fetch-error.ts';
 import { commandRecognizer, commandWords, type Recognizer } from './recognizer.ts';

@@ -1,6 +1,6 @@
 import { lstat, readdir, statfs } from 'node:fs/promises';
 import { join, sep } from 'node:path';
-import { type DiskPart, type DiskResponse, diskParts } from '../domain/disk.ts';
+import { type DiskPart, type DiskResponse, diskParts } from '../domain/admin.ts';
 import { errorCode } from '../domain/errors.ts';
 
 const folders: readonly (readonly [string, DiskPart])[] = [

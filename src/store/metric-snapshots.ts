@@ -4,8 +4,8 @@
  * Databases: `metric_series` no → sample; `metric_snapshots` ts (ms) → deflated float64 pairs (series no, value).
  */
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
+import type { MetricSeries } from '../domain/admin.ts';
 import type { Replay, ReplayedQuery, ReplayReport } from '../domain/evaluation.ts';
-import type { MetricSeries } from '../domain/metrics.ts';
 import { NumberedRecords, numbered, pairsOf, Records } from './records.ts';
 
 export interface MetricSnapshot {

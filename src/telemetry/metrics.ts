@@ -1,7 +1,6 @@
 /** Metrics of the process and of each library, each in its own registry. Labels have few values: never ids, URLs or texts. */
 import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import { breakerStates } from '../domain/breaker-state.ts';
-import type { SampleValue } from '../domain/metrics.ts';
+import { breakerStates, type SampleValue } from '../domain/admin.ts';
 
 /** Values from a part that may not run yet. */
 interface Collected<Values> {

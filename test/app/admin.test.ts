@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { test } from 'node:test';
-import { metricsTimeseriesResponse } from '../../src/domain/metrics.ts';
+import { metricsTimeseriesResponse } from '../../src/domain/admin.ts';
 import { until } from '../process/service.ts';
 import { library, WholeSystem } from './whole-system.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { transition } from 'xstate';
-import { type BreakerState, breakerStates } from '../../src/domain/breaker-state.ts';
+import { type BreakerState, breakerStates } from '../../src/domain/admin.ts';
 import { type BreakerContext, type BreakerEvent, breakerMachine } from '../../src/machines/breaker.ts';
 
 type EventType = BreakerEvent['type'];

@@ -1,7 +1,7 @@
 /** Contract section: Admin and diagnostics. Who am I, settings, tools, metrics as text, series and summary, health and readiness. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { MetricsSummaryResponse, MetricsTimeseriesResponse } from '../../src/domain/metrics.ts';
+import type { MetricsSummaryResponse, MetricsTimeseriesResponse } from '../../src/domain/admin.ts';
 import { token, until } from './service.ts';
 import { type Invalid, readToken, sharedService } from './shared-service.ts';
 

@@ -1,6 +1,7 @@
 /** Live jobs, and dead ones with their error and a retry button. */
+
+import type { MetricsSummaryResponse } from '../../../src/domain/admin.ts';
 import type { JobResponse, JobRetryBatchResponse, ListedJob } from '../../../src/domain/job.ts';
-import type { MetricsSummaryResponse } from '../../../src/domain/metrics.ts';
 import { call, get, inOneDirection } from '../../api/client.ts';
 import { streamState } from '../../api/events.ts';
 import { useLoad, useRepeat } from '../../api/load.ts';

@@ -1,8 +1,8 @@
 /** Deletes pages after ten seconds in which it can be undone; deletes and blocks a site after a confirmation, and shows the progress. */
 import { signal } from '@preact/signals';
 import { useState } from 'preact/hooks';
+import type { MetricsSummaryResponse } from '../../../src/domain/admin.ts';
 import type { ForgetResponse } from '../../../src/domain/blacklist.ts';
-import type { MetricsSummaryResponse } from '../../../src/domain/metrics.ts';
 import { call, epoch, get, wordsFor } from '../../api/client.ts';
 import { useLoad, useRepeat } from '../../api/load.ts';
 import { isTyping } from '../../app/keys.tsx';

@@ -1,6 +1,6 @@
 /** Backups: a button to make one, and the list. */
 import { useState } from 'preact/hooks';
-import type { BackupListResponse, NewBackupResponse } from '../../../src/domain/backup.ts';
+import type { BackupListResponse, NewBackupResponse } from '../../../src/domain/admin.ts';
 import { call, get } from '../../api/client.ts';
 import { useLoad, useRepeat } from '../../api/load.ts';
 import { attempt, notify } from '../../app/notices.tsx';

@@ -1,5 +1,5 @@
 /** Disk usage by part, and free space. */
-import type { DiskPart, DiskResponse } from '../../../src/domain/disk.ts';
+import type { DiskPart, DiskResponse } from '../../../src/domain/admin.ts';
 import { get } from '../../api/client.ts';
 import { useLoad, useRepeat } from '../../api/load.ts';
 import { bytes, percent } from '../../ui/format.ts';

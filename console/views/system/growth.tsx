@@ -1,6 +1,6 @@
 /** Resource usage of the last day. */
 import { useMemo } from 'preact/hooks';
-import type { MetricsTimeseriesResponse } from '../../../src/domain/metrics.ts';
+import type { MetricsTimeseriesResponse } from '../../../src/domain/admin.ts';
 import { get } from '../../api/client.ts';
 import { useLoad } from '../../api/load.ts';
 import { bytes, count, duration } from '../../ui/format.ts';

@@ -1,7 +1,7 @@
 /** System: health, access, blocked sites and settings. */
 import { useState } from 'preact/hooks';
+import type { MetricsSummaryResponse } from '../../../src/domain/admin.ts';
 import type { BlacklistResponse } from '../../../src/domain/blacklist.ts';
-import type { MetricsSummaryResponse } from '../../../src/domain/metrics.ts';
 import { call, get } from '../../api/client.ts';
 import { useLoad, useRepeat } from '../../api/load.ts';
 import { linkTo } from '../../app/router.ts';

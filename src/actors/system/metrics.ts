@@ -1,10 +1,8 @@
 /** Metrics over time: stores periodic snapshots, answers about the past, and counts job changes from the commit feed. */
 
 import { percentile, SeriesPoints } from '../../compute/series-points.ts';
-import type { DiskResponse } from '../../domain/disk.ts';
-import { dayMs, hourMs } from '../../domain/durations.ts';
-import { type JobStatus, jobStatuses } from '../../domain/job.ts';
 import type {
+  DiskResponse,
   MetricSeries,
   MetricSeriesResponse,
   MetricsSummaryResponse,
@@ -12,7 +10,9 @@ import type {
   SampleValue,
   SummaryQuery,
   TimeseriesQuery,
-} from '../../domain/metrics.ts';
+} from '../../domain/admin.ts';
+import { dayMs, hourMs } from '../../domain/durations.ts';
+import { type JobStatus, jobStatuses } from '../../domain/job.ts';
 import { instantOf, isoOf } from '../../domain/values.ts';
 import type { MetricSnapshot } from '../../store/metric-snapshots.ts';
 import type { Command, StoreReader } from '../../store/store.ts';

@@ -3,7 +3,7 @@
  * `guid` identifies it under changing addresses. Other facts go to the page's metadata.
  */
 import type { Episode, ListedTranscript } from '../../compute/feed/episode.ts';
-import type { FoundTranscription } from '../../domain/capabilities.ts';
+import type { FoundTranscription } from '../../domain/admin.ts';
 import type { PageMetadata } from '../../domain/metadata.ts';
 import { type PublishedTranscript, readConfig } from '../../domain/watch-config.ts';
 import type { WebFetch } from '../../providers/web-fetch.ts';

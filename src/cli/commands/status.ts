@@ -2,9 +2,9 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { clockAheadText, daysAhead } from '../../actors/system/retention.ts';
+import type { MetricsSummaryResponse } from '../../domain/admin.ts';
 import { type JobStatus, jobStatuses } from '../../domain/job.ts';
 import type { IndexState } from '../../domain/messages.ts';
-import type { MetricsSummaryResponse } from '../../domain/metrics.ts';
 import type { ModelListResponse } from '../../domain/model.ts';
 import { networkName } from '../../providers/network.ts';
 import type { StoreReader } from '../../store/store.ts';

@@ -1,15 +1,16 @@
 /** Contract "Admin and diagnostics". */
 import { z } from 'zod';
-import { backupListResponse, newBackupResponse } from '../../domain/backup.ts';
-import { diskResponse } from '../../domain/disk.ts';
-import * as evaluation from '../../domain/evaluation.ts';
 import {
   adminConfigResponse,
+  backupListResponse,
+  diskResponse,
   metricsSummaryResponse,
   metricsTimeseriesResponse,
+  newBackupResponse,
   summaryQuery,
   timeseriesQuery,
-} from '../../domain/metrics.ts';
+} from '../../domain/admin.ts';
+import * as evaluation from '../../domain/evaluation.ts';
 import {
   feedbackRequest,
   feedbackResponse,

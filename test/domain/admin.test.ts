@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { timeseriesQuery } from '../../src/domain/metrics.ts';
+import { timeseriesQuery } from '../../src/domain/admin.ts';
 
 const stepOf = (step: unknown) => timeseriesQuery.safeParse({ metric: 'jobs', step }).data?.step;
 
