@@ -1,11 +1,12 @@
 /**
  * Forgetting: adds and removes rules, erases matching pages, and later rewrites all files. One forget at a time. After a crash,
  * the start continues with purging rules and unverified tombstones. Steps: docs/forgetting.md; states:
- * src/machines/tombstone.ts. Also merges pages whose addresses became one (readdress-all.ts), as that erases pages.
+ * src/machines/tombstone.ts. Also merges pages whose addresses became one, as that erases pages.
  */
-
+import type { LimitFunction } from 'p-limit';
 import pLimit from 'p-limit';
-import { beginForget, type ForgetTarget, removeRule } from '../../commands/forget.ts';
+import { beginForget, type ForgetTarget, removeRule, renameTopics } from '../../commands/forget.ts';
+import { addressesKey, allReaddressed, currentAddress, readdressPages } from '../../commands/readdress-pages.ts';
 import { type CanonicalizeSettings, canonicalizeUrl } from '../../compute/web/canonical-url.ts';
 import { normalizeDomain } from '../../compute/web/domain-match.ts';
 import { isPublicSuffix } from '../../compute/web/registered-names.ts';
@@ -13,16 +14,16 @@ import type { BlacklistResponse, ForgetRequest, ForgetResponse } from '../../dom
 import { DomainError, unknownId } from '../../domain/errors.ts';
 import { idOf, isoOf, numberOf } from '../../domain/values.ts';
 import type { StoreReader } from '../../store/store.ts';
-import { tellProgress, untilDone } from '../system/background.ts';
+import { inParts, tellProgress, untilDone } from '../system/background.ts';
 import {
   commitThrough,
   type Handlers,
   type LibraryParts,
+  maxBatch,
   type ServiceHooks,
   type StartService,
 } from '../system/service.ts';
 import { type FileRewrite, fileRewrite } from './file-rewrite.ts';
-import { readdressAll } from './readdress-all.ts';
 import { type RuleEraser, ruleEraser } from './rule-eraser.ts';
 
 interface ForgettingDependencies
@@ -173,4 +174,72 @@ async function takeUpRest({
   const { dropped, setAside } = await ask('index.heldAtStart', {});
   if ((dropped > 0 || setAside) && reader.tombstones.any()) rewrite.dueUntracked();
   else rewrite.due();
+}
+
+interface ReaddressDependencies
+  extends Pick<LibraryParts, 'reader' | 'commit' | 'canonicalize' | 'maxAttempts' | 'log' | 'now'> {
+  eraser: Pick<RuleEraser, 'removeFromIndex' | 'queuePurges'>;
+  inTurn: LimitFunction;
+  /** Aborted on stop: the next start continues. */
+  ending: AbortSignal;
+}
+
+/** Rows per turn of the event loop: some ms. */
+const rowsPerTurn = 200;
+const slicePages = 20;
+/** After a failure, such as a full disk, ms. */
+const readdressRetryMs = 60_000;
+
+/**
+ * Brings the addresses of all pages up to date in the background, after a change of `canonicalize.*` or of the rules of this version.
+ * Only pages whose address changes are written. Its slices take turns with forgets. Resolves when all is done or the service stops.
+ */
+function readdressAll(dependencies: ReaddressDependencies): Promise<void> {
+  const { ending, log } = dependencies;
+  const onFailure = (err: unknown) =>
+    log.warn({ err }, 'addresses of pages could not be brought up to date: tried again');
+  return untilDone(() => readdress(dependencies), { ending, retryMs: readdressRetryMs, onFailure });
+}
+
+async function readdress({
+  reader: { pages },
+  commit,
+  eraser,
+  canonicalize: settings,
+  maxAttempts,
+  inTurn,
+  ending,
+  log,
+  now,
+}: ReaddressDependencies): Promise<void> {
+  const total = { moved: 0, merged: 0 };
+  const readdressSlice = (slice: readonly number[], to: number) =>
+    inTurn(async () => {
+      const { moved, erased } = await commit(readdressPages(slice, to, { settings, at: now() }), maxBatch);
+      total.moved += moved;
+      total.merged += erased.length;
+      await eraser.removeFromIndex(erased);
+    });
+  const isOutdated = (no: number): boolean => {
+    const page = pages.head(no);
+    return page !== undefined && currentAddress(page, settings).canonical_url !== page.canonical_url;
+  };
+  await new Promise(setImmediate); // a commit that ends now still has its transaction
+  const after = pages.addressesDoneTo(addressesKey(settings));
+  if (after === allReaddressed || pages.count() === 0) return;
+  for await (const numbers of inParts((from) => pages.numbersAfter(from, rowsPerTurn), Number, { after })) {
+    const outdated = numbers.filter(isOutdated);
+    for (let at = 0; at < outdated.length; at += slicePages) {
+      if (ending.aborted) return;
+      const slice = outdated.slice(at, at + slicePages);
+      await readdressSlice(slice, slice[slice.length - 1]);
+    }
+    if (ending.aborted) return;
+  }
+  await readdressSlice([], allReaddressed);
+  await inTurn(async () => {
+    await eraser.queuePurges();
+    await commit(renameTopics({ at: now(), max_attempts: maxAttempts }));
+  });
+  if (total.moved > 0) log.info(total, 'addresses of pages are up to date');
 }
