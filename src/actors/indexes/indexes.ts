@@ -3,10 +3,16 @@
  * searchable, except after a loss of index files (start-recovery.ts). The store is the truth: at start, missing labels are added from
  * its text and vectors, extra labels deleted.
  */
+import { existsSync } from 'node:fs';
+import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import pLimit from 'p-limit';
+import { errorCode } from '../../domain/errors.ts';
+import type { IndexLog } from '../../engine/index-log.ts';
 import type { IndexThreads, TextPool, WorkPool } from '../../engine/index-threads.ts';
 import { Searchers } from '../../engine/searchers.ts';
 import { SparseIndex } from '../../engine/words/sparse-index.ts';
+import { replaceText } from '../../files/durable-file.ts';
 import type { PageHead } from '../../store/pages.ts';
 import type { StoreReader } from '../../store/store.ts';
 import type { CommitHistory } from '../../store/stored-rows.ts';
@@ -15,7 +21,6 @@ import { retrieveCandidates } from '../search/retrieve-candidates.ts';
 import type { CommitFeed } from '../system/commit-feed.ts';
 import type { LibraryParts, StartService } from '../system/service.ts';
 import { Catalog } from './catalog.ts';
-import { openHighWaterMark } from './high-water-mark.ts';
 import { type IndexMessages, idleDetector, indexHandlers, maintainIndex } from './index-handlers.ts';
 import { modelSpaces } from './model-spaces.ts';
 import { indexCompleteness, type StartRecoveryOptions, startRecovery } from './start-recovery.ts';
@@ -132,4 +137,65 @@ function openLiveCatalog(reader: StoreReader, feed: CommitFeed): { catalog: Cata
     stopNoting();
   };
   return { catalog, close };
+}
+
+const FILE = 'labels';
+const sides = ['sparse', 'dense', 'pages'];
+
+export interface HighWaterMarkOptions {
+  dir: string;
+  nextLabel: number;
+  /** Null for a standalone store. */
+  history: CommitHistory | null;
+  log: IndexLog;
+}
+
+interface Mark {
+  label: number;
+  commit: string;
+}
+
+const none: Mark = { label: 0, commit: '' };
+
+/**
+ * The upper bound of labels in index files: the file `labels` of the index folder, fsynced before any file that exceeds it. A store
+ * whose labels end below it was reset (replaced by an older copy) and will reassign labels to other texts, which manifests cannot
+ * detect. A cluster's store may have been reset and continued by another host, past that label, so a second line has the last commit
+ * that the files may know. Of a reset store every index file is deleted first. Errors: those of the history.
+ */
+export async function openHighWaterMark({ dir, nextLabel, history, log }: HighWaterMarkOptions) {
+  const path = join(dir, FILE);
+  let marked = await readMark(path, log);
+  const isKnown = history === null || (await history.has(marked.commit));
+  if (!isKnown || marked.label > nextLabel) {
+    if (sides.some((side) => existsSync(join(dir, side))))
+      log.warn({ marked, next_label: nextLabel }, 'the store may be older than its index files: they are built again');
+    for (const name of [...sides, FILE]) await rm(join(dir, name), { recursive: true, force: true });
+    marked = none;
+  }
+  const writes = pLimit(1);
+  return {
+    /** Call before files with labels below `labelEnd` become valid. Errors: file system errors; then they must not. */
+    raise: (labelEnd: number): Promise<void> =>
+      writes(async () => {
+        const label = Math.max(labelEnd, marked.label);
+        const commit = history?.last() ?? '';
+        if (label === marked.label && commit === marked.commit) return;
+        await replaceText(path, commit === '' ? String(label) : `${label}\n${commit}`);
+        marked = { label, commit };
+      }),
+  };
+}
+
+/** `none` if missing or unreadable, as for versions without a mark. What is no readable file is deleted, to make room for the next mark. */
+async function readMark(path: string, log: IndexLog): Promise<Mark> {
+  try {
+    const [label, commit = ''] = (await readFile(path, 'utf8')).split('\n');
+    return { label: Number.parseInt(label, 10) || 0, commit };
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return none;
+    log.warn({ err: error }, 'how far the labels of the index files go cannot be read: it is noted again');
+    await rm(path, { recursive: true, force: true });
+    return none;
+  }
 }

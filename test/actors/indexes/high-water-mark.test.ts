@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { openHighWaterMark } from '../../../src/actors/indexes/high-water-mark.ts';
+import { openHighWaterMark } from '../../../src/actors/indexes/indexes.ts';
 import type { CommitHistory } from '../../../src/store/stored-rows.ts';
 import { temporaryFolder } from '../../scope.ts';
 import { keptLog } from '../quiet-log.ts';
