@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { resolveEntity } from '../../src/actors/entities/resolve-entity.ts';
+import { resolveEntity } from '../../src/actors/entities/find-entities.ts';
 import { claimJobs } from '../../src/commands/claim-jobs.ts';
 import {
   canonicalForm,

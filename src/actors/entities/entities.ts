@@ -22,8 +22,7 @@ import { idOf, isoOf, numberOf } from '../../domain/values.ts';
 import type { StoreReader } from '../../store/store.ts';
 import { Background } from '../system/background.ts';
 import type { Handlers, LibraryParts, StartService } from '../system/service.ts';
-import { listEntities } from './list-entities.ts';
-import { entityIdf, requireEntity } from './resolve-entity.ts';
+import { entityIdf, listEntities, requireEntity } from './find-entities.ts';
 import { type SuggestionThresholds, suggestMerges } from './suggest-merges.ts';
 
 interface EntitiesDependencies extends Pick<LibraryParts, 'reader' | 'commit' | 'maxAttempts' | 'log' | 'now'> {

@@ -5,7 +5,7 @@
 import { canonicalForm, pageCountOf, pagesOfTree, rootOf, treeOf } from '../../commands/entity-trees.ts';
 import type { Entity } from '../../domain/entity.ts';
 import type { EntityReader } from '../../store/entities.ts';
-import { entityIdf } from './resolve-entity.ts';
+import { entityIdf } from './find-entities.ts';
 
 export interface SharingPage {
   page_no: number;

@@ -33,7 +33,7 @@ import {
 } from '../../domain/search.ts';
 import { instantOf, numberOf } from '../../domain/values.ts';
 import type { StoreReader } from '../../store/store.ts';
-import { requireEntity } from '../entities/resolve-entity.ts';
+import { requireEntity } from '../entities/find-entities.ts';
 import type { LibraryParts, Retrieved, RetrieveRequest, SearchWords } from '../system/service.ts';
 import { phraseFinder } from './find-phrases.ts';
 import type { OutsideReranker } from './outside-reranker.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { listEntities } from '../../../src/actors/entities/list-entities.ts';
+import { listEntities } from '../../../src/actors/entities/find-entities.ts';
 import { canonicalForm, pageCountOf } from '../../../src/commands/entity-trees.ts';
 import { erasePages } from '../../../src/commands/forget.ts';
 import { ingestPage } from '../../../src/commands/ingest-page.ts';
