@@ -1,8 +1,7 @@
 // docs/settings.md from the settings' schema. A test compares the file with what this returns.
 import { z } from 'zod';
 import { fixedVariables, type Variable, variableName } from '../src/settings/environment.ts';
-import { provider } from '../src/settings/indexing-settings.ts';
-import { metaOf, ruleOf } from '../src/settings/schema.ts';
+import { metaOf, provider, ruleOf } from '../src/settings/schema.ts';
 
 function defaultOf(schema: z.ZodType): string {
   const { defaultText } = metaOf(schema);

@@ -3,8 +3,7 @@
  * src/settings/unknown-variables.ts reports unknown variables.
  */
 import { z } from 'zod';
-import { provider } from './indexing-settings.ts';
-import { coreOf, settingsSchema } from './schema.ts';
+import { coreOf, provider, settingsSchema } from './schema.ts';
 
 export interface Variable {
   /** `['jobs', 'max_attempts']`. */
