@@ -12,7 +12,7 @@ import type { IndexLog } from './index-log.ts';
 import type { Candidates, Match, Retrieval } from './retrieve.ts';
 import type { RelatedRow } from './vectors/row-graph.ts';
 import type { SharedRows } from './vectors/vector-rows.ts';
-import type { SegmentMember } from './words/segment-members.ts';
+import type { SegmentMember } from './words/segment.ts';
 
 export type SearcherPool = SharedPool<typeof import('../threads/search-thread.ts')>;
 

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { noCandidates } from '../../src/engine/retrieve.ts';
 import { type SearcherPool, Searchers } from '../../src/engine/searchers.ts';
 import { VectorRows } from '../../src/engine/vectors/vector-rows.ts';
-import { createMember } from '../../src/engine/words/segment-members.ts';
+import { createMember } from '../../src/engine/words/segment.ts';
 import { buildSegment } from './words/small-corpus.ts';
 import { documentOf, wordsOnly } from './words/sparse-harness.ts';
 

@@ -11,8 +11,7 @@ import { errorMessage } from '../../domain/errors.ts';
 import type { SharedPool } from '../../threads/thread-pool.ts';
 import { fileFacts, indexFolder } from '../index-folder.ts';
 import type { IndexLog } from '../index-log.ts';
-import { openSegment, type Segment } from './segment.ts';
-import type { SegmentMember } from './segment-members.ts';
+import { openSegment, type Segment, type SegmentMember } from './segment.ts';
 
 export type SegmentTasks = typeof import('./segment-tasks.ts');
 

@@ -20,17 +20,20 @@ import { QueueFullError } from '../../threads/thread-pool.ts';
 import { IndexClosedError } from '../index-folder.ts';
 import type { Searchers } from '../searchers.ts';
 import { chooseIdleMerge, chooseMerge, type SegmentSize } from './merge-policy.ts';
-import { deletedCount, labelSegment, MAX_SEGMENT_DOCS, openSegment } from './segment.ts';
-import { type SegmentFiles, type SegmentFilesOptions, segmentFiles } from './segment-files.ts';
 import {
   carryDeletions,
   createMember,
+  deletedCount,
   deletedLabels,
   deleteLabel,
   freezeDeletions,
   holdsLabel,
+  labelSegment,
+  MAX_SEGMENT_DOCS,
+  openSegment,
   type SegmentMember,
-} from './segment-members.ts';
+} from './segment.ts';
+import { type SegmentFiles, type SegmentFilesOptions, segmentFiles } from './segment-files.ts';
 
 export interface SparseIndexOptions extends SegmentFilesOptions {
   searchers: Searchers;

@@ -5,8 +5,7 @@ import { after, test } from 'node:test';
 import { slotFor } from '../../../src/engine/query-slot.ts';
 import { Searchers } from '../../../src/engine/searchers.ts';
 import { VectorSpace, type VectorSpaceOptions } from '../../../src/engine/vectors/vector-space.ts';
-import { labelSegment } from '../../../src/engine/words/segment.ts';
-import { createMember } from '../../../src/engine/words/segment-members.ts';
+import { createMember, labelSegment } from '../../../src/engine/words/segment.ts';
 import { buildSegment } from '../words/small-corpus.ts';
 import { documentOf, wordsOnly } from '../words/sparse-harness.ts';
 import {
