@@ -23,6 +23,7 @@ import { LoopShare, shareLoop } from './loop-share.ts';
 import { describeRoutes } from './openapi.ts';
 import type { Peers } from './pass-on.ts';
 import { checkAgainst } from './request-invalid.ts';
+import { sessionRoutes, tokenRoutes } from './routes/access.ts';
 import { adminRoutes, evaluationRoutes, metricsRoutes, queryLogRoutes } from './routes/admin.ts';
 import { clusterRoutes } from './routes/clusters.ts';
 import { consoleRoutes } from './routes/console.ts';
@@ -35,8 +36,6 @@ import { mcpRoutes } from './routes/mcp.ts';
 import { modelRoutes } from './routes/models.ts';
 import { blacklistRoutes, pageRoutes } from './routes/pages.ts';
 import { searchRoutes } from './routes/search.ts';
-import { sessionRoutes } from './routes/sessions.ts';
-import { tokenRoutes } from './routes/tokens.ts';
 import { watchRoutes } from './routes/watches.ts';
 
 export interface ServerOptions
