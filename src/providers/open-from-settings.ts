@@ -9,7 +9,7 @@ import {
   type ProviderSettings,
   sharedSource,
 } from './provider-settings.ts';
-import { endpointRecognizer, type Recognizer } from './recognizer.ts';
+import { endpointRecognizer, type Recognizer } from './transcription.ts';
 
 export interface NamedReranker {
   reranker: Reranker;
