@@ -10,8 +10,7 @@ import type { RetrieveCandidates } from '../search/retrieve-candidates.ts';
 import { Background } from '../system/background.ts';
 import type { Handlers, LibraryParts, NearPagesRequest, SystemMessageName } from '../system/service.ts';
 import type { Catalog } from './catalog.ts';
-import { labelsOf } from './model-space.ts';
-import type { ModelSpaces } from './model-spaces.ts';
+import { labelsOf, type ModelSpaces } from './model-spaces.ts';
 import type { NearRequest, PageSpace } from './page-space.ts';
 import type { IndexCompleteness, StartRecovery } from './start-recovery.ts';
 

@@ -15,8 +15,7 @@ import type { OpenedIndex } from '../../engine/words/sparse-index.ts';
 import type { StoreReader } from '../../store/store.ts';
 import { tellProgress } from '../system/background.ts';
 import type { Catalog } from './catalog.ts';
-import { labelsOf, type ModelSpace } from './model-space.ts';
-import type { ModelSpaces } from './model-spaces.ts';
+import { labelsOf, type ModelSpace, type ModelSpaces } from './model-spaces.ts';
 import { chunkedTextOf, indexRecovery } from './recover-index.ts';
 
 export interface StartRecoveryOptions {
