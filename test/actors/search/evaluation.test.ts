@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { evaluation } from '../../../src/actors/search/evaluation.ts';
+import { evaluation } from '../../../src/actors/search/journal.ts';
 import { replayHandler } from '../../../src/actors/search/replay-queries.ts';
 import { commitThrough } from '../../../src/actors/system/service.ts';
 import { claimJobs } from '../../../src/commands/claim-jobs.ts';
