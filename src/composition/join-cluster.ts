@@ -14,9 +14,8 @@ import type { Settings } from '../settings/read-settings.ts';
 import { storeFormat } from '../store/environment.ts';
 import { takeFolderLock } from '../store/folder-lock.ts';
 import { createMetrics, type LibraryMetrics } from '../telemetry/metrics.ts';
-import type { Host } from './open-host.ts';
+import { type Host, temporaryFolder } from './open-host.ts';
 import { openLibrary } from './open-library.ts';
-import { temporaryFolder } from './open-outside.ts';
 
 /** Ms between tries to open a library without a host. */
 export const maxBackoffMs = 1_000;

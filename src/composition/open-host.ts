@@ -1,18 +1,186 @@
 /** The host: resources shared by all libraries of a process: threads, the word list, and outside providers with their breakers. */
+import { join } from 'node:path';
 import pLimit from 'p-limit';
 import type { Logger } from 'pino';
+import { type RecordingReader, recordingReader } from '../actors/fetching/read-recording.ts';
+import { openVideoReader, type VideoReader } from '../actors/fetching/read-video.ts';
 import type { RecoverPage } from '../actors/indexes/start-recovery.ts';
+import { createBreakers } from '../actors/system/breakers.ts';
 import type { JobHandler } from '../actors/system/job-actor.ts';
+import { feedPoller, podcastPoller, podcastsUnavailable } from '../actors/watches/poll-feed.ts';
+import { videoPoller } from '../actors/watches/poll-videos.ts';
+import type { Pollers } from '../actors/watches/poll-watch.ts';
+import { addressPolicy } from '../compute/web/address-policy.ts';
+import type { Capabilities } from '../domain/admin.ts';
 import { builtInModel } from '../domain/model.ts';
 import { Encoder } from '../encoder/encoder.ts';
 import { checkEncoderFiles, encoderDir } from '../encoder/encoder-files.ts';
-import type { Embedders } from '../providers/embedders.ts';
+import { type Clock, systemClock } from '../providers/clock.ts';
+import { type Embedders, openEmbedders } from '../providers/embedders.ts';
+import { type Network, nameServerAnswers, networkName, openNetwork } from '../providers/network.ts';
+import { chatClientOf, endpointRecognizerOf, rerankerOf } from '../providers/open-from-settings.ts';
+import { openRecordingFolder } from '../providers/recording-folder.ts';
+import type { Lookup } from '../providers/resolve-host.ts';
+import { openTranscription, type Transcription } from '../providers/transcription.ts';
+import { createWebFetch, type WebFetch } from '../providers/web-fetch.ts';
+import { openYtDlp, type YtDlp } from '../providers/yt-dlp.ts';
 import type { Settings } from '../settings/read-settings.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { Semaphore } from '../threads/semaphore.ts';
+import { version } from '../version.ts';
 import { encoderHangMs } from './job-limits.ts';
-import { openOutside, type Surroundings, type WebSurroundings } from './open-outside.ts';
-import { type HostThreads, openThreads } from './open-threads.ts';
+import { type HostThreads, openThreads, type Threads } from './open-threads.ts';
+
+interface Surroundings {
+  now: () => number;
+  monotonic: () => number;
+  random: () => number;
+}
+
+export interface OutsideOptions extends Surroundings {
+  settings: Settings;
+  log: Logger;
+  metrics: Metrics;
+  threads: Pick<Threads, 'feeds'>;
+  encoder: Encoder;
+  web: WebSurroundings;
+}
+
+/** The network environment; the system's by default. */
+interface WebSurroundings {
+  lookup?: Lookup;
+  /** Whether any outside address answers now. */
+  probe?: () => Promise<boolean>;
+}
+
+export type Outside = ReturnType<typeof openOutside>;
+
+/** For external programs and recordings, during this process. */
+export const temporaryFolder = (dataDir: string): string => join(dataDir, 'tmp');
+
+function openOutside(options: OutsideOptions) {
+  const { settings, log, metrics, threads, encoder, now, monotonic, random } = options;
+  const { resilience } = settings;
+  const breakers = createBreakers({
+    policy: {
+      failureThreshold: resilience.breaker_failure_threshold,
+      cooldownMs: resilience.breaker_cooldown_s * 1000,
+    },
+    monotonic,
+    log,
+  });
+  const calls = { breakers, clock: { ...systemClock, monotonic, wall: now }, random };
+  const networkBreaker = breakers.of(networkName);
+  const policy = addressPolicy(settings.fetch.allow_private_hosts);
+  const { probe = () => nameServerAnswers(policy), ...lookup } = options.web;
+  const network = openNetwork({ breaker: networkBreaker, probe, clock: calls.clock });
+  const fetch = webFetchOf(settings, { network, clock: calls.clock, ...lookup });
+  const ytDlp = ytDlpOf(options, { network, ...lookup });
+  const videos = videosOf(options, ytDlp, fetch);
+  const transcription = openTranscription(settings, endpointRecognizerOf(settings, calls));
+  const pollers: Pollers = {
+    rss: feedPoller({ fetch, read: threads.feeds.read }),
+    podcast: podcastPoller({
+      fetch,
+      readEpisodes: threads.feeds.readEpisodes,
+      unavailable: podcastsUnavailable(settings, transcription.found),
+    }),
+    video: videoPoller({ videos, maxEntries: settings.watch.video_max_entries }),
+  };
+  const stopping = new AbortController();
+  const embedders = openEmbedders({
+    settings,
+    stopping: stopping.signal,
+    encoder,
+    ...calls,
+    onError: (provider) => metrics.embeddingErrors.inc({ provider }),
+  });
+
+  return {
+    breakers,
+    /** Of all outgoing web traffic. */
+    networkBreaker,
+    fetch,
+    pollers,
+    videos,
+    recordings: recordingsOf(options, transcription),
+    embedders,
+    /** `name` is for the query log. */
+    reranker: settings.reranker.kind === 'api' ? rerankerOf(settings, calls) : null,
+    chat: chatClientOf(settings, calls),
+    /** External programs, for the log. */
+    programs: () => ({ yt_dlp: ytDlp.missing() ?? 'found', transcription: transcription.found }),
+    /** Versions of external programs; null if missing or broken. */
+    capabilities: async (): Promise<Capabilities> => ({
+      yt_dlp: await ytDlp.version(stopping.signal).catch((error: unknown) => {
+        if (!stopping.signal.aborted) log.warn({ err: error }, 'yt-dlp does not work');
+        return null;
+      }),
+      transcription: transcription.found,
+    }),
+    close: async (): Promise<void> => {
+      stopping.abort(new Error('the service stops'));
+      await videos.close();
+    },
+  };
+}
+
+function webFetchOf({ fetch }: Settings, shared: { network: Network; clock: Clock; lookup?: Lookup }): WebFetch {
+  return createWebFetch({
+    allowPrivateHosts: fetch.allow_private_hosts,
+    perHostGapMs: fetch.per_host_gap_ms,
+    timeoutMs: fetch.timeout_s * 1000,
+    maxBytes: fetch.max_bytes,
+    userAgent: `Mozilla/5.0 (compatible; readback/${version})`,
+    ...shared,
+  });
+}
+
+function ytDlpOf(
+  { settings: { program_path, fetch, data_dir } }: OutsideOptions,
+  shared: { network: Network; lookup?: Lookup },
+): YtDlp {
+  return openYtDlp({
+    searchPath: program_path,
+    tempDir: join(temporaryFolder(data_dir), 'yt-dlp'),
+    allowPrivateHosts: fetch.allow_private_hosts,
+    perHostGapMs: fetch.per_host_gap_ms,
+    timeoutMs: fetch.video_timeout_s * 1000,
+    ...shared,
+  });
+}
+
+function videosOf({ settings, now }: OutsideOptions, ytDlp: YtDlp, fetch: WebFetch): VideoReader {
+  return openVideoReader({
+    ytDlp,
+    fetch,
+    hosts: settings.fetch.video_hosts,
+    readsCaptions: settings.fetch.video_captions,
+    wishes: {
+      langs: settings.fetch.video_caption_langs,
+      allowAutomatic: settings.fetch.video_allow_auto_captions,
+    },
+    now,
+  });
+}
+
+function recordingsOf(
+  { settings: { fetch, data_dir }, random }: OutsideOptions,
+  transcription: Transcription,
+): RecordingReader {
+  return recordingReader({
+    transcription,
+    folder: openRecordingFolder(join(temporaryFolder(data_dir), 'recordings')),
+    maxBytes: fetch.audio_max_bytes,
+    timeoutMs: fetch.audio_timeout_s * 1000,
+    reads: {
+      audio: fetch.audio_transcripts,
+      podcasts: fetch.podcast_transcripts,
+      videos: fetch.video_transcribe_fallback,
+    },
+    random,
+  });
+}
 
 export interface HostOptions extends Partial<Surroundings> {
   settings: Settings;

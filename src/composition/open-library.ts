@@ -23,8 +23,7 @@ import { proveStore } from '../store/look-apart.ts';
 import { requireRoomToOpen, requireRoomToUpgrade } from '../store/room-to-open.ts';
 import { Store, type StoreReader } from '../store/store.ts';
 import type { LibraryMetrics } from '../telemetry/metrics.ts';
-import type { Host } from './open-host.ts';
-import { temporaryFolder } from './open-outside.ts';
+import { type Host, temporaryFolder } from './open-host.ts';
 import { servicesOf } from './services.ts';
 
 interface OpenLibraryOptions {

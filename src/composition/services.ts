@@ -29,7 +29,7 @@ import { isKnownProvider } from '../providers/provider-settings.ts';
 import { diskUsage } from '../store/disk-usage.ts';
 import { jobHandlersOf, type Parts } from './job-handlers.ts';
 import { capacityOf, heldByNetwork, limitsOf } from './job-limits.ts';
-import { temporaryFolder } from './open-outside.ts';
+import { temporaryFolder } from './open-host.ts';
 
 export function servicesOf(parts: Parts): (ask: SystemAsk) => ServiceStarts {
   const { settings, log, metrics, path, store, feed, threads, outside, encoder, now, monotonic, random } = parts;
