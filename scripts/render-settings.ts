@@ -1,6 +1,6 @@
 // docs/settings.md from the settings' schema. A test compares the file with what this returns.
 import { z } from 'zod';
-import { fixedVariables, type Variable, variableName } from '../src/settings/environment.ts';
+import { fixedVariables, type Variable, variableName } from '../src/settings/read-settings.ts';
 import { metaOf, provider, ruleOf } from '../src/settings/schema.ts';
 
 function defaultOf(schema: z.ZodType): string {

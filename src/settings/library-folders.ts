@@ -1,8 +1,7 @@
 /** The libraries and their folders. */
 import { join } from 'node:path';
 import { defaultLibrary } from '../domain/access.ts';
-import { variableName } from './environment.ts';
-import { type Settings, SettingsError } from './read-settings.ts';
+import { type Settings, SettingsError, variableName } from './read-settings.ts';
 
 /** Whether libraries are in PostgreSQL, which alone knows their names. */
 export const isClustered = ({ secrets: { cluster } }: Settings): boolean => cluster.database_url !== null;

@@ -1,6 +1,5 @@
 /** All settings with values for routes, secrets redacted. */
-import { fixedVariables } from './environment.ts';
-import type { Settings } from './read-settings.ts';
+import { fixedVariables, type Settings } from './read-settings.ts';
 import { secretTexts } from './secrets.ts';
 
 /** Replaces a secret that is set; others are null. */

@@ -1,6 +1,6 @@
 /** Reports variables that look like settings but are unknown (contract "unknown settings are ignored"). */
 import { editDistance } from '../compute/text/edit-distance.ts';
-import { variableName, variablesOf } from './environment.ts';
+import { variableName, variablesOf } from './read-settings.ts';
 
 export interface UnknownVariable {
   name: string;

@@ -8,8 +8,7 @@ import { parseAllDocuments } from 'yaml';
 import { openApiDocument } from '../../scripts/render-api.ts';
 import { exitCodes } from '../../src/cli/output.ts';
 import { createProgram } from '../../src/cli/program.ts';
-import { variableName } from '../../src/settings/environment.ts';
-import { readSettings } from '../../src/settings/read-settings.ts';
+import { readSettings, variableName } from '../../src/settings/read-settings.ts';
 import { unknownVariables } from '../../src/settings/unknown-variables.ts';
 
 const root = join(import.meta.dirname, '../..');

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { presetKeepParams } from '../../src/compute/web/canonical-url.ts';
-import { fixedVariables } from '../../src/settings/environment.ts';
-import { readSettings, SettingsError } from '../../src/settings/read-settings.ts';
+import { fixedVariables, readSettings, SettingsError } from '../../src/settings/read-settings.ts';
 
 function problemsOf(env: NodeJS.ProcessEnv): readonly string[] {
   try {

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { fixedVariables } from '../../src/settings/environment.ts';
-import { readSettings } from '../../src/settings/read-settings.ts';
+import { fixedVariables, readSettings } from '../../src/settings/read-settings.ts';
 import { shownSettings } from '../../src/settings/shown-settings.ts';
 
 test('every setting is shown with its value, and no secret, wherever it stands', () => {
