@@ -3,8 +3,7 @@ import { hexOf } from '../access/access.ts';
 import type { KeptToken } from '../access/access-file.ts';
 import type { Scope } from '../domain/access.ts';
 import { OperatorError } from '../domain/errors.ts';
-import type { Database } from './database.ts';
-import type { Claim, LibraryRowState } from './library-rows.ts';
+import type { Claim, Database, LibraryRowState } from './database.ts';
 
 export interface LibrarySummary {
   name: string;

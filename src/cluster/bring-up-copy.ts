@@ -9,8 +9,7 @@ import { LibraryCopy } from '../store/library-copy.ts';
 import { KeySum, type Position, RowBlock, type StoredRow } from '../store/stored-rows.ts';
 import { unfinished } from './administration.ts';
 import type { DatabaseLog } from './commit-log.ts';
-import type { Database } from './database.ts';
-import type { Claim, LibraryRowState, LibraryRows } from './library-rows.ts';
+import type { Claim, Database, LibraryRowState, LibraryRows } from './database.ts';
 
 export interface BringUpOptions {
   path: string;

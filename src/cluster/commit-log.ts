@@ -8,9 +8,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { FatalError, LeaseEndedError } from '../domain/errors.ts';
 import type { CommitLog, Position, RowBlock } from '../store/stored-rows.ts';
-import { type Database, mayPass } from './database.ts';
+import { type Commit, type Database, mayPass } from './database.ts';
 import type { Lease } from './lease.ts';
-import type { Commit } from './library-rows.ts';
 
 /** Of rows in one statement; one larger commit goes alone. */
 const maxStatementBytes = 8 * 1024 * 1024;

@@ -11,8 +11,7 @@ import {
   keptRecords,
 } from '../access/access-file.ts';
 import { DomainError } from '../domain/errors.ts';
-import type { Database } from './database.ts';
-import type { Claim } from './library-rows.ts';
+import type { Claim, Database } from './database.ts';
 
 /** Half of a pool's connections. */
 const lookUpsAtOnce = 5;

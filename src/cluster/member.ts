@@ -9,9 +9,8 @@ import type { CommitHistory } from '../store/stored-rows.ts';
 import { bringUpCopy } from './bring-up-copy.ts';
 import { DatabaseLog } from './commit-log.ts';
 import { Credentials } from './credentials.ts';
-import { type Database, openDatabase } from './database.ts';
+import { type Claim, type Database, LibraryRows, type OwnerRow, openDatabase } from './database.ts';
 import { Lease, usableMs } from './lease.ts';
-import { type Claim, LibraryRows, type OwnerRow } from './library-rows.ts';
 import { requireSchema } from './schema.ts';
 
 /** A library of this host until its lease is lost or released. */

@@ -2,9 +2,8 @@
 import { join } from 'node:path';
 import { bringUpCopy } from '../../src/cluster/bring-up-copy.ts';
 import { DatabaseLog } from '../../src/cluster/commit-log.ts';
-import type { Database } from '../../src/cluster/database.ts';
+import { type Claim, type Database, LibraryRows } from '../../src/cluster/database.ts';
 import { Lease } from '../../src/cluster/lease.ts';
-import { type Claim, LibraryRows } from '../../src/cluster/library-rows.ts';
 import { storeFormat } from '../../src/store/environment.ts';
 import { Store } from '../../src/store/store.ts';
 import type { Position } from '../../src/store/stored-rows.ts';

@@ -5,8 +5,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Library, LibraryState } from '../../src/actors/system/library.ts';
-import type { OwnerRow } from '../../src/cluster/library-rows.ts';
-import { clusterLibraries, tendEveryMs, maxBackoffMs } from '../../src/composition/join-cluster.ts';
+import type { OwnerRow } from '../../src/cluster/database.ts';
+import { clusterLibraries, maxBackoffMs, tendEveryMs } from '../../src/composition/join-cluster.ts';
 import { indexWaitMs } from '../../src/composition/open-library.ts';
 import { askEveryMs, connectMs } from '../../src/http/pass-on.ts';
 import { keptLog } from '../actors/quiet-log.ts';
