@@ -1,35 +1,54 @@
 /** Every service of a library with its dependencies. To add one, see CONTRIBUTING.md. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { join } from 'node:path';
+import { clusterPagesHandler } from '../actors/clusters/cluster-pages.ts';
 import { clustersService } from '../actors/clusters/clusters.ts';
+import { labelClustersHandler } from '../actors/clusters/label-clusters.ts';
+import { canonicalizeEntitiesHandler } from '../actors/entities/canonicalize-entities.ts';
 import { entitiesService } from '../actors/entities/entities.ts';
+import { extractEntitiesHandler } from '../actors/entities/extract-entities.ts';
+import { textReaders } from '../actors/fetching/content-readers.ts';
+import { fetchAndIndexHandler } from '../actors/fetching/fetch-and-index.ts';
+import { episodeReader } from '../actors/fetching/read-episode.ts';
+import { purgeVectorsHandler } from '../actors/forgetting/file-rewrite.ts';
 import { forgettingService } from '../actors/forgetting/forgetting.ts';
 import { indexesService } from '../actors/indexes/indexes.ts';
 import { importsService } from '../actors/ingest/imports.ts';
-import { pageIndexer } from '../actors/ingest/index-page.ts';
-import { intakeService } from '../actors/ingest/intake.ts';
-import { floorCalibrator } from '../actors/models/model-embedder.ts';
+import { indexPageHandler, type PageIndexer, pageIndexer } from '../actors/ingest/index-page.ts';
+import { intakeService, overQuota } from '../actors/ingest/intake.ts';
+import { backfillHandler } from '../actors/models/backfill-model.ts';
+import { encoderTurns } from '../actors/models/fill-built-in.ts';
+import { type CalibrateOutside, floorCalibrator } from '../actors/models/model-embedder.ts';
 import { modelsService } from '../actors/models/models.ts';
 import { journalService } from '../actors/search/journal.ts';
 import { openOutsideReranker } from '../actors/search/outside-reranker.ts';
 import { QueryLogQueue } from '../actors/search/query-log-queue.ts';
 import { queryVectorAsker } from '../actors/search/query-vector.ts';
+import { replayHandler } from '../actors/search/replay-queries.ts';
 import { retrieverService } from '../actors/search/retriever.ts';
+import type { CommitFeed } from '../actors/system/commit-feed.ts';
 import { eventsService } from '../actors/system/events.ts';
+import type { JobHandler } from '../actors/system/job-actor.ts';
 import { metricsService } from '../actors/system/metrics.ts';
 import { queriesService } from '../actors/system/queries.ts';
-import { openRetention } from '../actors/system/retention.ts';
+import { type OldBefore, openRetention } from '../actors/system/retention.ts';
 import { schedulerService } from '../actors/system/scheduler.ts';
 import { commitThrough, type LibraryParts, type SystemAsk } from '../actors/system/service.ts';
 import type { ServiceStarts } from '../actors/system/services.ts';
 import { writerService } from '../actors/system/writer.ts';
+import { pollWatchHandler } from '../actors/watches/poll-watch.ts';
 import { watchesService } from '../actors/watches/watches.ts';
 import { dayMs } from '../domain/durations.ts';
+import type { JobKind } from '../domain/job.ts';
+import type { ChunkedText } from '../engine/prepare-page.ts';
 import { isKnownProvider } from '../providers/provider-settings.ts';
 import { diskUsage } from '../store/disk-usage.ts';
-import { jobHandlersOf, type Parts } from './job-handlers.ts';
+import type { Store } from '../store/store.ts';
+import type { CommitHistory } from '../store/stored-rows.ts';
+import type { LibraryMetrics } from '../telemetry/metrics.ts';
 import { capacityOf, heldByNetwork, limitsOf } from './job-limits.ts';
-import { temporaryFolder } from './open-host.ts';
+import { type Host, temporaryFolder } from './open-host.ts';
+import type { Threads } from './open-threads.ts';
 
 export function servicesOf(parts: Parts): (ask: SystemAsk) => ServiceStarts {
   const { settings, log, metrics, path, store, feed, threads, outside, encoder, now, monotonic, random } = parts;
@@ -176,4 +195,81 @@ export function servicesOf(parts: Parts): (ask: SystemAsk) => ServiceStarts {
       }),
     };
   };
+}
+
+function jobHandlersOf(
+  { settings, store, threads, outside, encoderPlace, path, aroundIndexPage }: Parts,
+  library: LibraryParts & { calibrate: CalibrateOutside; index: PageIndexer },
+  oldRunsBefore: OldBefore,
+): Record<JobKind, JobHandler> {
+  const common = { ...library, embedders: outside.embedders };
+  const { reader, monotonic } = common;
+  const readEntities = settings.entity.enabled;
+  const segmentOfChunks = (text: ChunkedText, signal: AbortSignal) =>
+    threads.texts.run('segmentOfChunks', text, { signal });
+  const indexPage = aroundIndexPage(indexPageHandler({ ...common, segmentOfChunks, readEntities }));
+  const takeTurn = encoderTurns({
+    place: encoderPlace,
+    library: path,
+    pace: settings.encoder.pace,
+    monotonic,
+    after: (ms, run) => void setTimeout(run, ms).unref(),
+  });
+  return {
+    index_page: indexPage,
+    poll_watch: pollWatchHandler({
+      ...common,
+      pollers: outside.pollers,
+      maxItemsPerPoll: settings.watch.max_items_per_poll,
+      overQuota: () => overQuota({ quotaBytes: settings.storage.max_bytes, usedBytes: () => store.usedBytes() }),
+    }),
+    cluster: clusterPagesHandler({
+      ...common,
+      pool: threads.clusters,
+      resolution: settings.cluster.leiden_resolution,
+      oldBefore: oldRunsBefore,
+      labels: outside.chat !== null,
+    }),
+    label_clusters: labelClustersHandler({
+      ...common,
+      pool: threads.clusters,
+      chat: outside.chat,
+      exclude: settings.llm.exclude,
+    }),
+    purge_vectors: purgeVectorsHandler(common),
+    backfill_model: backfillHandler({ ...common, width: threads.workers + 1, takeTurn, readNames: readEntities }),
+    extract_entities: extractEntitiesHandler({ ...common, takeTurn }),
+    canonicalize_entities: canonicalizeEntitiesHandler(common),
+    eval_replay: replayHandler({ ...common, prices: settings.embedder.prices }),
+    fetch_and_index: fetchAndIndexHandler({
+      ...common,
+      fetch: outside.fetch,
+      readers: { ...textReaders(threads.extractor.readFetched), ...threads.pdfs },
+      readVideo: outside.videos.read,
+      episodes: episodeReader({
+        fetch: outside.fetch,
+        readTranscript: threads.extractor.readTranscript,
+        blacklist: reader.blacklist,
+        canonicalize: settings.canonicalize,
+      }),
+      recordings: outside.recordings,
+      extract: threads.extractor.extract,
+      indexPage,
+      readEntities,
+    }),
+  };
+}
+
+interface Parts extends Omit<Host, 'close' | 'metrics' | 'opening' | 'bringingUp' | 'threads'> {
+  path: string;
+  metrics: LibraryMetrics;
+  threads: Threads;
+  store: Store;
+  feed: CommitFeed;
+  /** Whether it is one of a cluster, which goes from host to host. */
+  isShared: boolean;
+  /** Of its commits, where it is one of a cluster. */
+  history: CommitHistory | null;
+  /** The opening waits so long for what the index lacks, ms; undefined: until it is whole. */
+  recoveryWaitMs: number | undefined;
 }
