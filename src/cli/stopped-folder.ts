@@ -1,9 +1,8 @@
 /** Locks the data folder for commands that need the service stopped. */
 import { isOperatorError } from '../domain/errors.ts';
 import { isClustered } from '../settings/library-folders.ts';
-import { type DataFolder, openDataFolder } from '../store/data-folder.ts';
+import { type DataFolder, openDataFolder, requireRoomToOpen } from '../store/data-folder.ts';
 import { proveStore } from '../store/look-apart.ts';
-import { requireRoomToOpen } from '../store/room-to-open.ts';
 import { Store } from '../store/store.ts';
 import type { Context } from './context.ts';
 import { CliError, exitCodes } from './output.ts';

@@ -14,9 +14,9 @@ import { pipeline } from 'node:stream/promises';
 import { type Database, type DatabaseOptions, type Key, open, type RootDatabase } from 'lmdb';
 import { FatalError, OperatorError } from '../domain/errors.ts';
 import { replaceFile } from '../files/durable-file.ts';
+import { requireRoomToUpgrade } from './data-folder.ts';
 import { isBegun } from './look-apart.ts';
 import { copyInto, putInPlace, putNewInPlace, roomFor, settleInPlace } from './replace-file.ts';
-import { requireRoomToUpgrade } from './room-to-open.ts';
 import type { Position, WriteRecorder } from './stored-rows.ts';
 
 /** Increase it, with a migration (migrations.ts), when stored rows must be read differently. */

@@ -5,9 +5,8 @@ import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { isOperatorError } from '../../src/domain/errors.ts';
-import { openDataFolder } from '../../src/store/data-folder.ts';
+import { openDataFolder, requireRoomToOpen } from '../../src/store/data-folder.ts';
 import { openEnvironment } from '../../src/store/environment.ts';
-import { requireRoomToOpen } from '../../src/store/room-to-open.ts';
 import { Store } from '../../src/store/store.ts';
 import { SmallDisk } from '../reliability/small-disk.ts';
 
