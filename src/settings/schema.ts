@@ -10,20 +10,66 @@ import { isPlace } from '../compute/web/domain-match.ts';
 import { authToken } from '../domain/access.ts';
 import { builtInModel, graphFrom } from '../domain/model.ts';
 import { maxIntervalHours } from '../domain/watch.ts';
-import {
-  aboveZero,
-  aboveZeroOrNone,
-  addressOrNone,
-  choice,
-  flag,
-  integer,
-  type SettingMeta,
-  secretOrNone,
-  share,
-  text,
-  textList,
-  textOrNone,
-} from './declare.ts';
+
+interface SettingMeta {
+  description: string;
+  /** Hidden in error messages and settings routes. */
+  secret?: boolean;
+  /** Accepted values, beyond the schema's bounds. */
+  rule?: string;
+  /** Documentation of a default computed from the environment. */
+  defaultText?: string;
+}
+
+const integer = (fallback: number, min: number, description: string, max?: number) =>
+  (max === undefined ? z.int().min(min) : z.int().min(min).max(max)).default(fallback).meta({ description });
+
+const aboveZero = (fallback: number, description: string) =>
+  z.number().positive().default(fallback).meta({ description });
+
+const share = (fallback: number, description: string) =>
+  z.number().min(0).max(1).default(fallback).meta({ description });
+
+const aboveZeroOrNone = (description: string) => z.number().positive().nullable().default(null).meta({ description });
+
+const flag = (fallback: boolean, description: string) => z.boolean().default(fallback).meta({ description });
+
+const text = (fallback: string, description: string) => z.string().min(1).default(fallback).meta({ description });
+
+const textOrNone = (description: string) => z.string().min(1).nullable().default(null).meta({ description });
+
+const secretOrNone = (description: string) =>
+  z.string().min(1).nullable().default(null).meta({ description, secret: true });
+
+const textList = (fallback: readonly string[], description: string) =>
+  z
+    .array(z.string().min(1))
+    .default([...fallback])
+    .meta({ description });
+
+const choice = <const Values extends readonly [string, ...string[]]>(
+  values: Values,
+  fallback: Values[number],
+  description: string,
+) => {
+  const schema: z.ZodType<Values[number]> = z.enum(values);
+  return schema.default(() => fallback).meta({ description });
+};
+
+function isHttpUrl(value: string): boolean {
+  try {
+    const { protocol, username, password } = new URL(value);
+    decodeURIComponent(username + password);
+    return protocol === 'http:' || protocol === 'https:';
+  } catch {
+    // Neither constructor nor decoder can report this otherwise.
+    return false;
+  }
+}
+
+/** An http or https address, or none. Its user, password and parameters are stored as secrets. */
+const addressOrNone = (description: string) =>
+  z.string().refine(isHttpUrl).nullable().default(null).meta({ description, rule: 'an http or https address' });
 
 /** Five fields: minute, hour, day, month, weekday. */
 const cronPattern = /^[\w*/,-]+( +[\w*/,-]+){4}$/;
