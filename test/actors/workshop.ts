@@ -4,10 +4,9 @@
  */
 import assert from 'node:assert/strict';
 import { type ActorRefFrom, createActor, SimulatedClock } from 'xstate';
-import { CommitFeed } from '../../src/actors/system/commit-feed.ts';
 import type { Completion, JobContext, JobHandler, JobLimits } from '../../src/actors/system/job-actor.ts';
 import { type HeldLane, type SchedulerDependencies, schedulerMachine } from '../../src/actors/system/scheduler.ts';
-import type { CommitCommand } from '../../src/actors/system/service.ts';
+import { type CommitCommand, CommitFeed } from '../../src/actors/system/service.ts';
 import { createJob } from '../../src/commands/move-job.ts';
 import type { Job, JobKind } from '../../src/domain/job.ts';
 import { storeUnavailable } from '../../src/store/commit.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { test } from 'node:test';
-import { CommitFeed } from '../../src/actors/system/commit-feed.ts';
+import { CommitFeed } from '../../src/actors/system/service.ts';
 import { remember, traced } from '../../src/compute/span.ts';
 import { noChanges } from '../../src/store/commit.ts';
 import { createLog } from '../../src/telemetry/log.ts';

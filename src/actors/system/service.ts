@@ -5,6 +5,7 @@
  */
 import { setMaxListeners } from 'node:events';
 import type { Logger } from 'pino';
+import { outsideTraces } from '../../compute/span.ts';
 import { unlessAborted } from '../../compute/unless-aborted.ts';
 import type { CanonicalizeSettings } from '../../compute/web/canonical-url.ts';
 import { DomainError } from '../../domain/errors.ts';
@@ -14,11 +15,11 @@ import type { QueryClauses } from '../../domain/query-clause.ts';
 import type { SearchFacets, SearchRequest } from '../../domain/search.ts';
 import type { PreparedPages } from '../../engine/prepare-page.ts';
 import type { Candidates } from '../../engine/retrieve.ts';
+import type { Changes } from '../../store/commit.ts';
 import type { Command, StoreReader } from '../../store/store.ts';
 import type { LibraryMetrics } from '../../telemetry/metrics.ts';
 import type { MarkedPassage, MarkTask } from '../../threads/search-thread.ts';
 import type { NearPage, RelatedPage } from '../indexes/page-space.ts';
-import type { CommitFeed } from './commit-feed.ts';
 
 /** What services and handlers of jobs have in common. */
 export interface LibraryParts {
@@ -278,4 +279,40 @@ export const maxBatch = 1024;
 
 export function commitThrough(ask: SystemAsk): CommitCommand {
   return <Reply>(command: Command<Reply>, weight = 1) => ask('store.commit', { command, weight }) as Promise<Reply>;
+}
+
+export interface CommittedChanges extends Changes {
+  opstamp: number;
+}
+
+export type CommitListener = (changes: CommittedChanges) => void;
+
+/** May be far apart. */
+export type CommitMoment = 'visible' | 'durable';
+
+/**
+ * Publishes each commit's changes in order, twice: when visible, for projections, and when durable, for what leaves the process or goes
+ * to other files. A commit that never becomes durable is published once, and the library closes.
+ */
+export class CommitFeed {
+  readonly #listeners: Record<CommitMoment, Set<CommitListener>> = { visible: new Set(), durable: new Set() };
+
+  /** Returns the unsubscribe function. */
+  subscribe(moment: CommitMoment, listener: CommitListener): () => void {
+    this.#listeners[moment].add(listener);
+    return () => this.#listeners[moment].delete(listener);
+  }
+
+  /** Returns the listeners' errors. Listeners run outside the writer's trace. */
+  publish(moment: CommitMoment, changes: CommittedChanges): unknown[] {
+    const errors: unknown[] = [];
+    for (const listener of this.#listeners[moment]) {
+      try {
+        outsideTraces(() => listener(changes));
+      } catch (error) {
+        errors.push(error);
+      }
+    }
+    return errors;
+  }
 }

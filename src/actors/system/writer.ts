@@ -14,8 +14,7 @@ import { isTraced, presentContext, remember } from '../../compute/span.ts';
 import { DomainError, FatalError, LeaseEndedError } from '../../domain/errors.ts';
 import { type Commit, storeUnavailable } from '../../store/commit.ts';
 import type { Command, Store } from '../../store/store.ts';
-import type { CommitMoment } from './commit-feed.ts';
-import { type LibraryParts, maxBatch, type ServiceHooks, type StartService } from './service.ts';
+import { type CommitMoment, type LibraryParts, maxBatch, type ServiceHooks, type StartService } from './service.ts';
 
 interface WriterDependencies extends Pick<LibraryParts, 'feed' | 'log'> {
   store: Pick<Store, 'transact' | 'compact' | 'close'>;

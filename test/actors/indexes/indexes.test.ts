@@ -4,7 +4,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { type IndexesDependencies, indexesService } from '../../../src/actors/indexes/indexes.ts';
-import { CommitFeed } from '../../../src/actors/system/commit-feed.ts';
+import { CommitFeed } from '../../../src/actors/system/service.ts';
 import { claimJobs } from '../../../src/commands/claim-jobs.ts';
 import { commitContent } from '../../../src/commands/commit-content.ts';
 import { ingestPage } from '../../../src/commands/ingest-page.ts';

@@ -1,8 +1,8 @@
 /** The event service over a real store, a feed that the test publishes to, and a clock that it moves. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { CommitFeed } from '../../../src/actors/system/commit-feed.ts';
 import { eventsService, maxBacklog, stallMs } from '../../../src/actors/system/events.ts';
+import { CommitFeed } from '../../../src/actors/system/service.ts';
 import { createJob } from '../../../src/commands/move-job.ts';
 import { DomainError } from '../../../src/domain/errors.ts';
 import type { EventSubscription, JobEventData } from '../../../src/domain/events.ts';

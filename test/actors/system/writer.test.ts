@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { CommitFeed } from '../../../src/actors/system/commit-feed.ts';
-import { maxBatch } from '../../../src/actors/system/service.ts';
+import { CommitFeed, maxBatch } from '../../../src/actors/system/service.ts';
 import { batchLength, writerService } from '../../../src/actors/system/writer.ts';
 import { ingestPage } from '../../../src/commands/ingest-page.ts';
 import { DomainError, FatalError } from '../../../src/domain/errors.ts';
