@@ -8,7 +8,7 @@ import { parseArgs } from 'node:util';
 import { openAccessFile } from './access/access-file.ts';
 import { Access } from './access/access.ts';
 import { startApp } from './app.ts';
-import { addressOf, serviceClient } from './cli/service-client.ts';
+import { addressOf, serviceClient } from './cli/context.ts';
 import { openBackups } from './composition/backups.ts';
 import { joinCluster, peersOf } from './composition/join-cluster.ts';
 import { runDemo } from './composition/run-demo.ts';

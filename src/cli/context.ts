@@ -1,9 +1,13 @@
+import { X509Certificate } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parsedJson } from '../compute/structures/json-fields.ts';
 import type { Scope } from '../domain/access.ts';
+import { demoFolderOf } from '../settings/library-folders.ts';
 import type { Settings } from '../settings/read-settings.ts';
 import type { UnknownVariable } from '../settings/unknown-variables.ts';
 import type { StoreView } from '../store/store-view.ts';
 import { CliError, type ExitCode, exitCodes, plain, type Terminal } from './output.ts';
-import { type ServiceClient, serviceClient } from './service-client.ts';
 
 export interface Context {
   settings: Settings;
@@ -90,4 +94,140 @@ export function tell(
   if (json) terminal.json(reply);
   else inWords(terminal);
   return exitCodes.done;
+}
+
+const tokenHint = '\nset SERVICE_AUTH_TOKEN, SERVICE_AUTH_TOKENS or SERVICE_DATA_DIR as for the service';
+
+export class ServiceError extends CliError {
+  readonly status: number;
+  readonly retryAfterS: number | null;
+
+  constructor(status: number, detail: string, retryAfterS: number | null) {
+    super(exitCodes.failed, `the service answered ${status}: ${detail}${status === 401 ? tokenHint : ''}`);
+    this.status = status;
+    this.retryAfterS = retryAfterS;
+  }
+}
+
+export class UnreachableError extends CliError {
+  constructor(baseUrl: string, cause: unknown) {
+    const reason = cause instanceof Error && cause.cause instanceof Error ? cause.cause : cause;
+    const why = reason instanceof Error ? ('code' in reason ? String(reason.code) : reason.message) : String(reason);
+    super(
+      exitCodes.unreachable,
+      `no readback answers at ${baseUrl} (${why})\nstart it with \`readback serve\`, or name its address with --url`,
+      { cause },
+    );
+  }
+}
+
+export interface ServiceClient {
+  baseUrl: string;
+  isUp(): Promise<boolean>;
+  call<Reply>(method: string, path: string, body?: unknown, signal?: AbortSignal, limitMs?: number): Promise<Reply>;
+}
+
+/** Ms. A refused connection fails at once; a busy service may take this long. */
+const lookTimeoutMs = 60_000;
+/** Ms. A search during a busy import may take long. */
+const callTimeoutMs = 120_000;
+
+export function serviceClient(settings: Settings, url: string | undefined, scope: Scope): ServiceClient {
+  const baseUrl = (url ?? addressOf(settings)).replace(/(?<!\/)\/+$/, '');
+  const call = async <Reply>(
+    method: string,
+    path: string,
+    body?: unknown,
+    signal?: AbortSignal,
+    limitMs = callTimeoutMs,
+  ): Promise<Reply> => {
+    const token = tokenOf(settings, scope);
+    const timeout = AbortSignal.timeout(limitMs);
+    let response: Response;
+    let text: string;
+    try {
+      response = await fetch(baseUrl + path, {
+        method,
+        headers: {
+          ...(token === null ? {} : { authorization: `Bearer ${token}` }),
+          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
+        redirect: 'error',
+      });
+      text = await response.text();
+    } catch (error) {
+      if (signal?.aborted === true) throw signal.reason;
+      throw new UnreachableError(baseUrl, error);
+    }
+    // Null also if another server answered; the caller reports it.
+    const parsed = parsedJson(text);
+    if (!response.ok) {
+      const retryAfter = Number(response.headers.get('retry-after') ?? Number.NaN);
+      throw new ServiceError(response.status, detailOf(parsed, text), Number.isFinite(retryAfter) ? retryAfter : null);
+    }
+    return parsed as Reply;
+  };
+  return {
+    baseUrl,
+    call,
+    async isUp() {
+      try {
+        const response = await fetch(`${baseUrl}/healthz`, { signal: AbortSignal.timeout(lookTimeoutMs) });
+        return response.ok && (parsedJson(await response.text()) as { status?: unknown } | null)?.status === 'ok';
+      } catch {
+        return false;
+      }
+    },
+  };
+}
+
+/** Listening on every address includes loopback. With TLS the address has a name of the certificate. */
+export function addressOf({ bind_host, bind_port, tls }: Pick<Settings, 'bind_host' | 'bind_port' | 'tls'>): string {
+  const own = bind_host === '0.0.0.0' ? '127.0.0.1' : bind_host === '::' ? '::1' : bind_host;
+  const host = tls.cert_file === null ? own : certifiedName(tls.cert_file, own);
+  return `http${tls.cert_file === null ? '' : 's'}://${host.includes(':') ? `[${host}]` : host}:${bind_port}`;
+}
+
+/** A name that the certificate is for; where it cannot be read, the request says why, or `--url` names another. */
+function certifiedName(certFile: string, own: string): string {
+  let subjectAltName = '';
+  try {
+    subjectAltName = new X509Certificate(readFileSync(certFile)).subjectAltName ?? '';
+  } catch {
+    return own === '127.0.0.1' || own === '::1' ? 'localhost' : own;
+  }
+  const names = Array.from(subjectAltName.matchAll(/(?:DNS|IP Address):([^\s,*]+)/g), ([, name]) => name);
+  return [own, 'localhost'].find((each) => names.includes(each)) ?? names[0] ?? own;
+}
+
+function tokenOf({ secrets, data_dir }: Settings, scope: Scope): string | null {
+  const fitting = secrets.tokens.find(({ scopes }) => scopes.includes(scope) || scopes.includes('write'));
+  if (fitting !== undefined) return fitting.token;
+  if (secrets.tokens.length > 0) return secrets.tokens[0].token;
+  // Users without a library may be running the demo.
+  return tokenIn(data_dir) ?? tokenIn(demoFolderOf(data_dir));
+}
+
+function tokenIn(folder: string): string | null {
+  try {
+    return readFileSync(join(folder, 'token'), 'utf8').trim();
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'EACCES')) return null;
+    throw error;
+  }
+}
+
+/** The contract's error bodies, as one line. */
+function detailOf(body: unknown, text: string): string {
+  if (typeof body !== 'object' || body === null) return text.slice(0, 200) || 'nothing more';
+  if ('pattern' in body) return `blocked by ${String(body.pattern)}`;
+  if (!('detail' in body)) return text.slice(0, 200);
+  if (typeof body.detail === 'string') return body.detail;
+  const issues = Array.isArray(body.detail) ? body.detail : [];
+  return issues
+    .map(({ loc, msg }) => `${(loc ?? []).join('.')}: ${msg}`)
+    .join('; ')
+    .slice(0, 500);
 }

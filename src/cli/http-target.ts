@@ -14,9 +14,8 @@ import type { FailedItem, ImportCheckpoint, ImportListResponse } from '../domain
 import type { IngestBatchResult } from '../domain/page.ts';
 import { replaceText } from '../files/durable-file.ts';
 import { type ImportTarget, submissionOf } from '../importers/run-import.ts';
-import type { Context } from './context.ts';
+import { type Context, type ServiceClient, ServiceError, UnreachableError } from './context.ts';
 import { CliError } from './output.ts';
-import { type ServiceClient, ServiceError, UnreachableError } from './service-client.ts';
 
 interface Saved {
   checkpoint: ImportCheckpoint;

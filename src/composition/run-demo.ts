@@ -1,7 +1,7 @@
 /** The demo: submits the sample pages over HTTP, waits for indexing, and shows a search. */
 import { setTimeout as delay } from 'node:timers/promises';
+import type { ServiceClient } from '../cli/context.ts';
 import { wrapped } from '../cli/output.ts';
-import type { ServiceClient } from '../cli/service-client.ts';
 import type { IngestBatchResult } from '../domain/page.ts';
 
 export interface DemoOptions {

@@ -5,7 +5,7 @@ import { request } from 'node:https';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { connect } from 'node:tls';
-import { addressOf } from '../../src/cli/service-client.ts';
+import { addressOf } from '../../src/cli/context.ts';
 import { isOperatorError } from '../../src/domain/errors.ts';
 import { listen } from '../../src/http/listen.ts';
 import { until } from '../process/service.ts';

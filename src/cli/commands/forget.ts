@@ -1,9 +1,8 @@
 /** `readback forget`: deletes pages and sites and blocks them; lists the rules. */
 import type { BlacklistResponse, ForgetResponse } from '../../domain/blacklist.ts';
 import type { PageListResponse, PageResponse } from '../../domain/page.ts';
-import { type Context, deleteEach, get, post, tell } from '../context.ts';
+import { type Context, deleteEach, get, post, ServiceError, tell } from '../context.ts';
 import { CliError, counted, day, type ExitCode, exitCodes, fitted, plain } from '../output.ts';
-import { ServiceError } from '../service-client.ts';
 
 export interface ForgetArguments {
   domain?: boolean;

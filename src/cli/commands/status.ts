@@ -8,9 +8,8 @@ import type { IndexState } from '../../domain/messages.ts';
 import type { ModelListResponse } from '../../domain/model.ts';
 import { networkName } from '../../providers/network.ts';
 import type { StoreReader } from '../../store/store.ts';
-import { type Context, clientOf, withStore } from '../context.ts';
+import { type Context, clientOf, type ServiceClient, ServiceError, UnreachableError, withStore } from '../context.ts';
 import { bytesText, counted, type ExitCode, exitCodes, plain, table } from '../output.ts';
-import { type ServiceClient, ServiceError, UnreachableError } from '../service-client.ts';
 
 interface ServiceStatus {
   url: string;
