@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { clustersService } from '../../../src/actors/clusters/clusters.ts';
-import { pagePlacement } from '../../../src/actors/clusters/page-placement.ts';
+import { clustersService, pagePlacement } from '../../../src/actors/clusters/clusters.ts';
 import { CommitFeed, type SystemAsk } from '../../../src/actors/system/service.ts';
 import { claimJobs } from '../../../src/commands/claim-jobs.ts';
 import { finishRun, storeDraft, storePoints } from '../../../src/commands/cluster-runs.ts';
