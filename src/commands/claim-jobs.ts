@@ -2,8 +2,7 @@
  * Claim due jobs for workers. The attempt is counted in the same transaction, before any handler runs, so that a job which
  * takes the process down cannot run for ever.
  */
-import type { Job } from '../domain/job.ts';
-import { type Lane, lanes } from '../domain/lane.ts';
+import { type Job, type Lane, lanes } from '../domain/job.ts';
 import { isBuiltIn } from '../domain/model.ts';
 import type { Command, Transaction } from '../store/store.ts';
 import { moveJob } from './move-job.ts';

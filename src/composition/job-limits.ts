@@ -1,6 +1,6 @@
 import type { JobLimits } from '../actors/system/job-actor.ts';
 import type { HeldLane } from '../actors/system/scheduler.ts';
-import type { Lane } from '../domain/lane.ts';
+import type { Lane } from '../domain/job.ts';
 import type { ProviderBreaker } from '../providers/provider-settings.ts';
 import type { Settings } from '../settings/read-settings.ts';
 

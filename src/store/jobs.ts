@@ -4,8 +4,7 @@
  * Databases: `jobs` no → row; `jobs_by_status` [status, no]; `jobs_by_kind` [kind, no]; `jobs_due` [lane, run_at, no] for claimable
  * pending and failed jobs, in order.
  */
-import type { Job, JobKind, JobStatus } from '../domain/job.ts';
-import { type Lane, laneOf } from '../domain/lane.ts';
+import { type Job, type JobKind, type JobStatus, type Lane, laneOf } from '../domain/job.ts';
 import type { Table } from './environment.ts';
 import { NumberedRecords, numbered } from './records.ts';
 

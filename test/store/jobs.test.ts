@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { type Job, jobKinds, jobStatuses } from '../../src/domain/job.ts';
-import { laneOf, lanes } from '../../src/domain/lane.ts';
+import { type Job, jobKinds, jobStatuses, laneOf, lanes } from '../../src/domain/job.ts';
 import { jobRow } from '../machines/rows.ts';
 import { TemporaryStore } from './temporary-store.ts';
 

@@ -7,15 +7,15 @@ import { ownCopy } from '../../compute/structures/longer.ts';
 import { visitTimes } from '../../compute/structures/visit-times.ts';
 import { dayMs } from '../../domain/durations.ts';
 import { DomainError, unknownId } from '../../domain/errors.ts';
-import type {
-  Job,
-  JobListQuery,
-  JobResponse,
-  JobRetryBatchRequest,
-  JobRetryBatchResponse,
-  JobSubject,
+import {
+  type Job,
+  type JobListQuery,
+  type JobResponse,
+  type JobRetryBatchRequest,
+  type JobRetryBatchResponse,
+  type JobSubject,
+  laneOf,
 } from '../../domain/job.ts';
-import { laneOf } from '../../domain/lane.ts';
 import type { IndexState, MessageName } from '../../domain/messages.ts';
 import { isBare, type PageChunk, type PageStatusResponse } from '../../domain/page.ts';
 import { TextInParts } from '../../domain/rows.ts';

@@ -23,8 +23,7 @@ import {
 } from 'xstate';
 import { type Claimed, claimJobs, drawInWaits, expireLeases, recoverOrphans } from '../../commands/claim-jobs.ts';
 import { DomainError } from '../../domain/errors.ts';
-import type { JobKind } from '../../domain/job.ts';
-import { type Lane, laneOf } from '../../domain/lane.ts';
+import { type JobKind, type Lane, laneOf } from '../../domain/job.ts';
 import { type JobHandler, type JobLimits, jobActor } from './job-actor.ts';
 import type { LibraryParts, StartService } from './service.ts';
 

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type JobKind, jobKinds } from '../../src/domain/job.ts';
-import { laneOf } from '../../src/domain/lane.ts';
+import { type JobKind, jobKinds, laneOf } from '../../src/domain/job.ts';
 
 test('each kind of job has its lane', () => {
   assert.deepEqual(Object.fromEntries(jobKinds.map((kind) => [kind, laneOf({ kind, suspect: false })])), {
