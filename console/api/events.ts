@@ -3,8 +3,7 @@
  * growing pauses; each connection begins with a snapshot, so nothing is lost.
  */
 import { effect, signal } from '@preact/signals';
-import type { JobEventData } from '../../src/domain/events.ts';
-import type { JobListResponse } from '../../src/domain/job.ts';
+import type { JobEventData, JobListResponse } from '../../src/domain/job.ts';
 import { epoch } from './client.ts';
 
 export interface JobListener {

@@ -1,7 +1,6 @@
 /** The newest jobs by kind and state, updated by the event stream. */
 import { useEffect, useRef } from 'preact/hooks';
-import type { JobEventData } from '../../../src/domain/events.ts';
-import type { JobListResponse, ListedJob } from '../../../src/domain/job.ts';
+import type { JobEventData, JobListResponse, ListedJob } from '../../../src/domain/job.ts';
 import { get, session } from '../../api/client.ts';
 import { listenToJobs } from '../../api/events.ts';
 import { type Loaded, useLoad } from '../../api/load.ts';

@@ -10,8 +10,7 @@
  */
 import { maxTimerMs } from '../../domain/durations.ts';
 import { DomainError } from '../../domain/errors.ts';
-import type { EventSubscription, JobEventData, SubscriptionEnd } from '../../domain/events.ts';
-import type { Job } from '../../domain/job.ts';
+import type { EventSubscription, Job, JobEventData, SubscriptionEnd } from '../../domain/job.ts';
 import { idOf } from '../../domain/values.ts';
 import type { StoreReader } from '../../store/store.ts';
 import { jobResponseOf } from './queries.ts';

@@ -8,7 +8,7 @@ import { z } from 'zod';
 import type { Holder } from '../../access/access.ts';
 import { streamEvent } from '../../actors/system/events.ts';
 import { DomainError } from '../../domain/errors.ts';
-import type { EventSubscription } from '../../domain/events.ts';
+import type { EventSubscription } from '../../domain/job.ts';
 import { holderOf, type RouteGroup } from '../http-app.ts';
 
 const heartbeat = ':\n\n';

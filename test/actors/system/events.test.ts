@@ -5,7 +5,7 @@ import { eventsService, maxBacklog, stallMs } from '../../../src/actors/system/e
 import { CommitFeed } from '../../../src/actors/system/service.ts';
 import { createJob } from '../../../src/commands/move-job.ts';
 import { DomainError } from '../../../src/domain/errors.ts';
-import type { EventSubscription, JobEventData } from '../../../src/domain/events.ts';
+import type { EventSubscription, JobEventData } from '../../../src/domain/job.ts';
 import { noChanges } from '../../../src/store/commit.ts';
 import type { Command } from '../../../src/store/store.ts';
 import { jobRow } from '../../machines/rows.ts';
