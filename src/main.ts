@@ -5,8 +5,8 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { openAccessFile } from './access/access-file.ts';
 import { Access } from './access/access.ts';
+import { openAccessFile } from './access/access-file.ts';
 import { startApp } from './app.ts';
 import { addressOf, serviceClient } from './cli/context.ts';
 import { openBackups } from './composition/backups.ts';
@@ -17,10 +17,9 @@ import { errorMessage, isOperatorError, OperatorError } from './domain/errors.ts
 import { programDir } from './files/program-files.ts';
 import { listen, stopListening } from './http/listen.ts';
 import { buildServer } from './http/server.ts';
-import { accessTokens } from './settings/access-tokens.ts';
 import { demoFolderOf, isClustered, libraryFolders } from './settings/library-folders.ts';
 import { isGiven, readSettings, SettingsError } from './settings/read-settings.ts';
-import { secretTexts } from './settings/secrets.ts';
+import { accessTokens, secretTexts } from './settings/secrets.ts';
 import { shownSettings } from './settings/shown-settings.ts';
 import { unknownVariables, unknownVariableText } from './settings/unknown-variables.ts';
 import { onStopSignal } from './stop-signal.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { accessTokens } from '../../src/settings/access-tokens.ts';
+import { accessTokens } from '../../src/settings/secrets.ts';
 import { temporaryFolder } from '../scope.ts';
 
 test('a token that is made while the service runs holds from then on, and the one before no longer', (t) => {
