@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { Cue } from '../../../src/compute/transcript/cue.ts';
-import { readCaptions } from '../../../src/compute/transcript/read-captions.ts';
+import { readCaptions } from '../../../src/compute/transcript/read-transcript.ts';
 import { assertGrowsInProportion } from '../../processor-time.ts';
 
 const cue = (startS: number, endS: number, text: string, speaker: string | null = null): Cue => ({
