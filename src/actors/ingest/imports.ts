@@ -13,16 +13,18 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { DomainError, errorCode, errorMessage, unknownId } from '../../domain/errors.ts';
-import type { FailedItem, ImportCheckpoint, ImportQuery, ImportResponse } from '../../domain/import.ts';
+import type { FailedItem, ImportCheckpoint, ImportFormat, ImportQuery, ImportResponse } from '../../domain/import.ts';
 import { isoOf } from '../../domain/values.ts';
+import { programFile } from '../../files/program-files.ts';
 import { ImportError } from '../../importers/item-parts.ts';
 import type { ImportSource } from '../../importers/open-source.ts';
 import { type ImportTarget, runImport } from '../../importers/run-import.ts';
 import type { StoreReader } from '../../store/store.ts';
 import type { LibraryMetrics } from '../../telemetry/metrics.ts';
 import { Semaphore } from '../../threads/semaphore.ts';
+import { openThreadPool } from '../../threads/thread-pool.ts';
+import { ranOutOfMemory } from '../fetching/parser-pool.ts';
 import type { Handlers, LibraryParts, ServiceHooks, StartService } from '../system/service.ts';
-import { openImportReader } from './import-reader.ts';
 import { importTarget } from './import-target.ts';
 import { refuseOverQuota } from './intake.ts';
 import { type PreparerDependencies, submissionPreparer } from './prepare-submission.ts';
@@ -286,5 +288,48 @@ async function untilTaken<Result>(take: () => Promise<Result>, signal: AbortSign
       const backoffMs = Math.max(250 * 2 ** (tries - 1), (error.retryAfterS ?? 0) * 1000);
       await delay(Math.min(maxWaitMs, backoffMs), undefined, { signal });
     }
+  }
+}
+
+/** 64 MB of JSON read whole take some 600 MB. */
+const maxHeapMb = 1024;
+
+/**
+ * Open a file; its items can be read once. `signal` aborts reading.
+ * Errors, also of the items: ImportError for an unreadable, unknown or too large file; the signal's reason.
+ */
+async function openImportReader(
+  file: { path: string; name: string; format: ImportFormat | null },
+  signal: AbortSignal,
+) {
+  const pool = openThreadPool<typeof import('../../threads/import-thread.ts')>({
+    entry: programFile('threads/import-thread'),
+    name: 'import',
+    threads: 1,
+    maxQueue: 1,
+    maxHeapMb,
+    nice: 10,
+  });
+  const asFault = (error: unknown): never => {
+    signal.throwIfAborted();
+    throw ranOutOfMemory(error) ? new ImportError(`${file.name} takes too much memory to read`) : error;
+  };
+  async function* items() {
+    for (;;) {
+      const piece = await pool.run('nextItems', undefined, { signal }).catch(asFault);
+      yield* piece.items;
+      if (piece.fault !== null) throw new ImportError(piece.fault);
+      if (piece.isLast) return;
+    }
+  }
+  try {
+    const opened = await pool.run('openFile', file, { signal }).catch(asFault);
+    if ('refused' in opened) throw new ImportError(opened.refused);
+    const { leftOut, ...source } = opened;
+    const read: ImportSource = { ...source, items, leftOut: async () => leftOut };
+    return { source: read, close: () => pool.close() };
+  } catch (error) {
+    await pool.close();
+    throw error;
   }
 }
