@@ -2,9 +2,8 @@
 import { addressesIn, beginningsOfQuery } from '../compute/ranking/exact-query.ts';
 import { type ContentWord, contentWords, isFunctionWord, OF_NONE } from '../compute/ranking/query-terms.ts';
 import type { TextAnalyzer } from '../compute/text/analyze-text.ts';
-import { foldAccents } from '../compute/text/fold-accents.ts';
 import { otherForms } from '../compute/text/other-forms.ts';
-import { isOfDictionary, isOfPairs } from '../compute/text/unspaced-scripts.ts';
+import { foldAccents, isOfDictionary, isOfPairs } from '../compute/text/scripts.ts';
 import type { Correction } from '../domain/search.ts';
 import { COMPOUND, PART } from './words/compounds.ts';
 import type { QueryStem } from './words/corpus.ts';

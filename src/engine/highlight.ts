@@ -5,12 +5,11 @@
 
 import { remembered } from '../compute/structures/remembered.ts';
 import type { TextAnalyzer } from '../compute/text/analyze-text.ts';
-import { foldAccents } from '../compute/text/fold-accents.ts';
 import { irregularForms } from '../compute/text/irregular-forms.ts';
 import { otherForms } from '../compute/text/other-forms.ts';
+import { eachCharacter, findUnspacedRuns, foldAccents, isOfPairs } from '../compute/text/scripts.ts';
 import { bareTerm, isBareTerm, stemIn } from '../compute/text/stemmers.ts';
 import { blank } from '../compute/text/tokenizer-view.ts';
-import { eachCharacter, findUnspacedRuns, isOfPairs } from '../compute/text/unspaced-scripts.ts';
 import { curlyApostrophes, elision } from '../compute/text/word-terms.ts';
 import { normalizeText, withoutJoiners } from '../domain/normalize-text.ts';
 import { joinedTerm } from './words/marked-terms.ts';

@@ -4,9 +4,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { mock, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
-import { foldAccents } from '../../src/compute/text/fold-accents.ts';
+import { eachCharacter, findUnspacedRuns, foldAccents } from '../../src/compute/text/scripts.ts';
 import { createTopicTerms } from '../../src/compute/text/topic-words.ts';
-import { eachCharacter, findUnspacedRuns } from '../../src/compute/text/unspaced-scripts.ts';
 import { createWordTerms } from '../../src/compute/text/word-terms.ts';
 import { foldName, foldTitle, normalizeText } from '../../src/domain/normalize-text.ts';
 

@@ -4,8 +4,7 @@
  */
 import { canonicalForm, pageCountOf, rootOf } from '../../commands/entity-trees.ts';
 import { readOperators } from '../../compute/ranking/query-operators.ts';
-import { foldAccents } from '../../compute/text/fold-accents.ts';
-import { isOfDictionary, isOfPairs } from '../../compute/text/unspaced-scripts.ts';
+import { foldAccents, isOfDictionary, isOfPairs } from '../../compute/text/scripts.ts';
 import { type QuerySuggestion, type SuggestResponse, suggestionKinds } from '../../domain/search.ts';
 import { idOf } from '../../domain/values.ts';
 import type { StoreReader } from '../../store/store.ts';

@@ -2,10 +2,9 @@
  * Search terms of a query. Function words, and words like `what`, which are rare in answers and so have a high idf, are dropped while
  * other terms remain; texts keep them. Pure.
  */
-import { accentsTellWords, foldAccents } from '../text/fold-accents.ts';
+import { accentsTellWords, foldAccents, ideographTerm, isOfPairs, wordBorders } from '../text/scripts.ts';
 import { bareTerm, stemIn } from '../text/stemmers.ts';
 import { englishFunctionWords, stopWordsOf } from '../text/stop-words.ts';
-import { ideographTerm, isOfPairs, wordBorders } from '../text/unspaced-scripts.ts';
 
 export interface TermSequence {
   /** Lower-cased surface forms, '' for punctuation; aligned with `stems`. */

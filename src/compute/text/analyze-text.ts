@@ -7,11 +7,11 @@
  * tokenizer and caches. Any string is safe, in linear time.
  */
 import { Lexicon } from './lexicon.ts';
+import { eachCharacter } from './scripts.ts';
 import { porterStem } from './stemmers.ts';
 import { CHARACTERS, LONG_RUN, TextDigest, UNKNOWN } from './text-digest.ts';
 import { formOf, TokenBuffer, TokenCache, type TokenColumns } from './token-cache.ts';
 import { longestRun, tokenizerView } from './tokenizer-view.ts';
-import { eachCharacter } from './unspaced-scripts.ts';
 import type { TokenizedStretches, Tokenizer } from './wink-tokenizer.ts';
 import {
   createWordTerms,

@@ -3,9 +3,9 @@
  * only grows; its owner replaces a large one.
  */
 import { remembered } from '../structures/remembered.ts';
+import { isOfPairs } from './scripts.ts';
 import { stemIn } from './stemmers.ts';
 import { stopWordsOf } from './stop-words.ts';
-import { isOfPairs } from './unspaced-scripts.ts';
 
 const noTerms: readonly number[] = [];
 const everything = Number.POSITIVE_INFINITY;

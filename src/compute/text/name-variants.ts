@@ -7,7 +7,7 @@
  * next to letters or numbers alone (`J. R. R.` is `JRR`, `F-16` is `F16`).
  */
 import { foldName, withoutJoiners } from '../../domain/normalize-text.ts';
-import { foldAccents } from './fold-accents.ts';
+import { foldAccents } from './scripts.ts';
 
 /** Each is a value, so two that differ are never the same. */
 const neverMerged: ReadonlySet<string> = new Set(['date', 'amount']);

@@ -27,9 +27,8 @@ import { stemmer as tamil } from '@orama/stemmers/tamil';
 import { stemmer as turkish } from '@orama/stemmers/turkish';
 import { stemmer as ukrainian } from '@orama/stemmers/ukrainian';
 import porter from 'wink-eng-lite-web-model/dist/porter-stemmer.js';
-import { accentsTellWords, foldAccents } from './fold-accents.ts';
 import { baseOf } from './irregular-forms.ts';
-import { isOfPairs } from './unspaced-scripts.ts';
+import { accentsTellWords, foldAccents, isOfPairs } from './scripts.ts';
 
 const stemmers: ReadonlyMap<string, (word: string) => string> = new Map(
   Object.entries({

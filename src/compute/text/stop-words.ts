@@ -1,7 +1,7 @@
 /** Stop words of 60 languages by the package `stopword`, which uses ISO 639-3. */
 import * as lists from 'stopword';
 import { remembered } from '../structures/remembered.ts';
-import { accentsTellWords, foldAccents } from './fold-accents.ts';
+import { accentsTellWords, foldAccents } from './scripts.ts';
 
 /**
  * Closed classes of English: articles, pronouns, prepositions, conjunctions, auxiliaries, question words, clitics. The package lacks a

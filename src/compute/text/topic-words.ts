@@ -4,8 +4,8 @@
  * whose common words would otherwise set it apart; one that is nearly all of its language is named by the words that most of its pages have.
  * Source: Grootendorst 2022 (BERTopic).
  */
+import { findUnspacedRuns } from './scripts.ts';
 import { englishFunctionWords, stopWordsOf } from './stop-words.ts';
-import { findUnspacedRuns } from './unspaced-scripts.ts';
 
 /** A word, or a run of words without a stop word between them: a name or a noun phrase, mostly. */
 export interface TopicTerm {

@@ -4,7 +4,7 @@
  * bytes in any context. A byte distinguishes 254 of 255 pairs.
  */
 import { withoutJoiners } from '../../domain/normalize-text.ts';
-import { foldAccents } from './fold-accents.ts';
+import { foldAccents } from './scripts.ts';
 
 /** Separates title and texts: no phrase crosses it. */
 export const BREAK = 0;

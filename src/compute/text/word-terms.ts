@@ -4,8 +4,8 @@
  */
 import { normalizeText, withoutJoiners } from '../../domain/normalize-text.ts';
 import { ownCopy } from '../structures/longer.ts';
-import { foldAccents } from './fold-accents.ts';
 import { otherForms } from './other-forms.ts';
+import { foldAccents } from './scripts.ts';
 
 /** Contract ("token_count"): longer runs count one token per four characters. */
 const longRun = 32;

@@ -2,7 +2,7 @@
  * Links to a passage by a text fragment (WICG "Text Fragments") with its first and last words. Browsers take the first match, so the
  * first phrase is long, and longer if the text before it has it, too; phrases are whole words of one line, as browsers do not match across blocks. Pure.
  */
-import { findUnspacedRuns } from '../text/unspaced-scripts.ts';
+import { findUnspacedRuns } from '../text/scripts.ts';
 
 interface Span {
   start: number;

@@ -6,10 +6,9 @@
 import createModeller, { type Modeller } from 'wink-bm25-text-search';
 import { remembered } from '../../compute/structures/remembered.ts';
 import { buildTermTable } from '../../compute/structures/term-table.ts';
-import { accentsTellWords, foldAccents } from '../../compute/text/fold-accents.ts';
 import type { Lexicon } from '../../compute/text/lexicon.ts';
+import { accentsTellWords, foldAccents, ideographTerm, isOfPairs } from '../../compute/text/scripts.ts';
 import { bareTerm } from '../../compute/text/stemmers.ts';
-import { ideographTerm, isOfPairs } from '../../compute/text/unspaced-scripts.ts';
 import { type NamedField, namedFields } from '../../domain/query-clause.ts';
 import { FACT_WEIGHT, FIELD_WEIGHTS, type Field, LENGTH_WITHOUT_BODY, MAX_FREQUENCY, UNITS } from './bm25f.ts';
 import { languageTerm } from './languages.ts';

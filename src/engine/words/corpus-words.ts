@@ -4,7 +4,7 @@
  */
 import { rememberedOf } from '../../compute/structures/remembered.ts';
 import { hashBytes, termOf } from '../../compute/structures/term-table.ts';
-import { foldAccents } from '../../compute/text/fold-accents.ts';
+import { foldAccents } from '../../compute/text/scripts.ts';
 import { type CorpusSegment, documentFrequency } from './corpus.ts';
 import { WORD_MARK, wordOfTerm } from './marked-terms.ts';
 import type { Segment } from './segment.ts';

@@ -5,8 +5,8 @@
 import { beginningsOfQuery } from '../../compute/ranking/exact-query.ts';
 import type { AnalyzedText, TextAnalyzer } from '../../compute/text/analyze-text.ts';
 import { pathWords } from '../../compute/text/facts-text.ts';
+import { isIdeograph, isOfDictionary, isOfPairs } from '../../compute/text/scripts.ts';
 import { stemIn } from '../../compute/text/stemmers.ts';
-import { isIdeograph, isOfDictionary, isOfPairs } from '../../compute/text/unspaced-scripts.ts';
 import { wordBytes } from '../../compute/text/word-bytes.ts';
 import type { WordClause } from '../../domain/query-clause.ts';
 import type { CorpusSegment } from './corpus.ts';

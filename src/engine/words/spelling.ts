@@ -5,7 +5,7 @@
 
 import type { ContentWord } from '../../compute/ranking/query-terms.ts';
 import { editDistance, editsBetween } from '../../compute/text/edit-distance.ts';
-import { foldAccents } from '../../compute/text/fold-accents.ts';
+import { foldAccents } from '../../compute/text/scripts.ts';
 import { isStopWord } from '../../compute/text/stop-words.ts';
 import { compoundsOf, partsOf } from './compounds.ts';
 import { type CorpusSegment, documentFrequency } from './corpus.ts';
