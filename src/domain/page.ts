@@ -146,7 +146,7 @@ export type PageDetails = z.infer<typeof pageDetails>;
 export const clusterRef = z.strictObject({ id: z.string(), label: z.string().nullable() });
 export type ClusterRef = z.infer<typeof clusterRef>;
 
-const pageSummary = z.strictObject({
+const pageFields = {
   page_id: z.string(),
   canonical_url: z.string(),
   title: z.string().nullable(),
@@ -155,10 +155,14 @@ const pageSummary = z.strictObject({
   first_seen_at: datetime,
   last_seen_at: datetime,
   visit_count: z.int(),
-  visits: z.array(datetime).optional().describe('on request: times in [after, before), newest first'),
   indexed_at: datetime.nullable(),
   status: pageStatus,
   ...pageDetails.shape,
+};
+
+const pageSummary = z.strictObject({
+  ...pageFields,
+  visits: z.array(datetime).optional().describe('on request: times in [after, before), newest first'),
 });
 export type PageSummary = z.infer<typeof pageSummary>;
 export const pageListResponse = z.strictObject({ pages: z.array(pageSummary), next_cursor: z.string().nullable() });
@@ -175,23 +179,13 @@ export const pageQuery = z.object({
 export type PageQuery = z.infer<typeof pageQuery>;
 
 export const pageResponse = z.strictObject({
-  page_id: z.string(),
-  canonical_url: z.string(),
+  ...pageFields,
   original_url: z.string(),
-  domain: z.string(),
-  title: z.string().nullable(),
   body_text: z.string().nullable(),
   /** Of the whole text, if `body_text` is a part. */
   body_length: z.int().optional(),
-  source: z.string().nullable(),
   metadata: z.record(z.string(), z.unknown()).nullable(),
-  first_seen_at: datetime,
-  last_seen_at: datetime,
-  visit_count: z.int(),
-  indexed_at: datetime.nullable(),
-  status: pageStatus,
   cluster: clusterRef.nullable(),
-  ...pageDetails.shape,
 });
 export type PageResponse = z.infer<typeof pageResponse>;
 
