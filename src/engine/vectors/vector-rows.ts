@@ -10,8 +10,7 @@
  * A row counts once it is complete: `count` is written last. A reader that meets a row while it is erased may see a wrong score, but
  * never finds the label afterwards.
  */
-import { type Dots, LANES, openDots, QUERY_PEAK } from './dot-kernel.ts';
-import { MAX_PAGES } from './wasm-module.ts';
+import { type Dots, LANES, MAX_PAGES, openDots, QUERY_PEAK } from './dot-kernel.ts';
 
 export const CALL_ROWS = 4096;
 /** Maximum by contract. */

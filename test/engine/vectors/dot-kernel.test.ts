@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { LANES, openDots, plainDots, QUERY_PEAK } from '../../../src/engine/vectors/dot-kernel.ts';
-import { MAX_PAGES } from '../../../src/engine/vectors/wasm-module.ts';
+import { LANES, MAX_PAGES, openDots, plainDots, QUERY_PEAK } from '../../../src/engine/vectors/dot-kernel.ts';
 
 const QUERY = 0;
 const ADDRESSES = 20_000;
