@@ -1,4 +1,5 @@
 /** Shared parts of the formats: dates in several units, and metadata under common keys (docs/command-line.md) without empty values. */
+import { boundedPieces, collected } from '../compute/structures/pieces.ts';
 import type { ImportItem } from '../domain/import.ts';
 import type { PageMetadata } from '../domain/metadata.ts';
 import { maxTitleLength } from '../domain/values.ts';
@@ -7,6 +8,15 @@ import type { EntryMarks } from './entry-marks.ts';
 /** Why a source cannot be read: one line for the user. */
 export class ImportError extends Error {
   readonly code = 'import';
+}
+
+/** An entry may contain a saved page. */
+export const maxEntryChars = 64 * 2 ** 20;
+
+/** Errors: ImportError beyond `maxEntryChars`. */
+export async function wholeText(pieces: AsyncIterable<string>, name: string): Promise<string> {
+  const tooLong = () => new ImportError(`${name} has more than ${maxEntryChars} characters`);
+  return (await collected(boundedPieces(pieces, maxEntryChars, tooLong))).join('');
 }
 
 /** Dates outside these years count as unset. */

@@ -8,7 +8,7 @@ import { errorCode } from '../domain/errors.ts';
 import type { ImportFormat, ImportItem } from '../domain/import.ts';
 import { EntryMarks } from './entry-marks.ts';
 import { type FileHead, type FileKind, type FormatRow, formatRows, ownFileRow, refusals, textName } from './formats.ts';
-import { ImportError, itemOf } from './item-parts.ts';
+import { ImportError, itemOf, wholeText } from './item-parts.ts';
 import { archiveEntries, type Bytes, fileArchive, gunzipped } from './read-archive.ts';
 import { csvHead } from './read-csv.ts';
 import { type Browser, historyKind, visitsLeftOut } from './read-history.ts';
@@ -272,17 +272,8 @@ async function siblingText(members: ReadonlyMap<string, Member>, member: Member,
   const isThere = path !== null && lstatSync(path, { throwIfNoEntry: false })?.isFile() === true;
   const bytes = members.get(name)?.bytes ?? (isThere ? () => createReadStream(path) : null);
   if (bytes === null) return null;
-  const parts: string[] = [];
-  let chars = 0;
-  for await (const piece of textOf(bytes)) {
-    parts.push(piece);
-    chars += piece.length;
-    if (chars > maxSiblingChars) throw new ImportError(`${name} has more than ${maxSiblingChars} characters`);
-  }
-  return parts.join('');
+  return wholeText(textOf(bytes), name);
 }
-
-const maxSiblingChars = 64 * 2 ** 20;
 
 const detected = (head: FileHead): FormatRow | undefined =>
   formatRows.find((row) => head.kinds.includes(row.kind) && row.matches(head));

@@ -2,6 +2,7 @@
 import { createReadStream } from 'node:fs';
 import { pipeline, Readable, type Transform } from 'node:stream';
 import { createGunzip, createInflateRaw } from 'node:zlib';
+import { boundedPieces, collected } from '../compute/structures/pieces.ts';
 import { ImportError } from './item-parts.ts';
 
 export type Bytes = () => AsyncIterable<Buffer>;
@@ -40,14 +41,8 @@ export const bufferArchive = (bytes: Buffer): Archive => ({
 
 /** Errors: ImportError beyond `maxBytes`. */
 export async function wholeOf(pieces: AsyncIterable<Buffer>, name: string, maxBytes = alwaysAllowed): Promise<Buffer> {
-  const parts: Buffer[] = [];
-  let length = 0;
-  for await (const piece of pieces) {
-    length += piece.length;
-    if (length > maxBytes) throw new ImportError(`${name} has more than ${maxBytes} bytes`);
-    parts.push(piece);
-  }
-  return Buffer.concat(parts);
+  const tooLong = () => new ImportError(`${name} has more than ${maxBytes} bytes`);
+  return Buffer.concat(await collected(boundedPieces(pieces, maxBytes, tooLong)));
 }
 
 /** The files of a ZIP, in its order. Errors: ImportError for a damaged, encrypted or hostile archive. */
@@ -124,13 +119,8 @@ async function* through(packed: AsyncIterable<Buffer>, unpack: Transform): Async
 }
 
 async function* bounded(pieces: AsyncIterable<Buffer>, maxBytes: number, name: string): AsyncGenerator<Buffer> {
-  let length = 0;
   try {
-    for await (const piece of pieces) {
-      length += piece.length;
-      if (length > maxBytes) throw tooLarge(name);
-      yield piece;
-    }
+    yield* boundedPieces(pieces, maxBytes, () => tooLarge(name));
   } catch (cause) {
     if (cause instanceof ImportError) throw cause;
     throw new ImportError(`${name} is damaged: it cannot be unpacked`, { cause });

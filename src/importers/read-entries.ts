@@ -15,10 +15,12 @@ import {
   linesOf,
   listOf,
   lostItem,
+  maxEntryChars,
   maxFolderChars,
   paragraphsOf,
   type TextFile,
   textOf,
+  wholeText,
   withoutTags,
 } from './item-parts.ts';
 
@@ -327,8 +329,6 @@ export async function* readJsonLines(
   }
 }
 
-/** An entry may contain a saved page. */
-const maxEntryChars = 64 * 2 ** 20;
 const usualItem = itemReader(dialects.usual);
 const bookmarkItem = itemReader(dialects.bookmark);
 
@@ -351,15 +351,9 @@ export async function* readTree({ text, name, marks }: TextFile & { marks: Entry
 }
 
 async function wholeJson(pieces: AsyncIterable<string>, name: string): Promise<unknown> {
-  const parts: string[] = [];
-  let chars = 0;
-  for await (const piece of pieces) {
-    parts.push(piece);
-    chars += piece.length;
-    if (chars > maxEntryChars) throw new ImportError(`${name} has more than ${maxEntryChars} characters`);
-  }
+  const text = await wholeText(pieces, name);
   try {
-    return JSON.parse(parts.join(''));
+    return JSON.parse(text);
   } catch (cause) {
     throw new ImportError(`${name} is no JSON, or cut off: ${errorMessage(cause)}`, { cause });
   }

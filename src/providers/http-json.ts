@@ -9,6 +9,7 @@ import { type ClientRequest, type IncomingMessage, request as requestHttp } from
 import { request as requestHttps } from 'node:https';
 import { StringDecoder } from 'node:string_decoder';
 import { readRetryAfterMs } from '../compute/retries.ts';
+import { boundedPieces, collected } from '../compute/structures/pieces.ts';
 import { shownCode } from '../domain/errors.ts';
 import type { Endpoint, ProviderCredentials } from './provider-settings.ts';
 import { ProviderError, type ProviderFault } from './resilient-call.ts';
@@ -61,11 +62,8 @@ export function postForEvents(
       return;
     }
     const decoder = new StringDecoder();
-    let size = 0;
     let rest = '';
-    for await (const chunk of response) {
-      size += chunk.length;
-      if (size > request.maxBytes) throw tooLarge(provider, request.maxBytes);
+    for await (const chunk of boundedBody(provider, response, request.maxBytes)) {
       const lines = (rest + decoder.write(chunk)).split(/\r?\n/);
       rest = lines.pop() ?? '';
       for (const line of lines) {
@@ -194,18 +192,15 @@ async function readJson(provider: string, response: IncomingMessage, maxBytes: n
 }
 
 async function readBody(provider: string, response: IncomingMessage, maxBytes: number): Promise<string> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of response) {
-    size += chunk.length;
-    if (size > maxBytes) throw tooLarge(provider, maxBytes);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString();
+  return Buffer.concat(await collected(boundedBody(provider, response, maxBytes))).toString();
 }
 
-const tooLarge = (provider: string, maxBytes: number) =>
-  new ProviderError(provider, 'too_large', `the answer is larger than ${maxBytes} bytes`);
+const boundedBody = (provider: string, response: IncomingMessage, maxBytes: number): AsyncGenerator<Buffer> =>
+  boundedPieces(
+    response,
+    maxBytes,
+    () => new ProviderError(provider, 'too_large', `the answer is larger than ${maxBytes} bytes`),
+  );
 
 function parsed(provider: string, text: string): unknown {
   try {

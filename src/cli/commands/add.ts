@@ -1,6 +1,7 @@
 /** `readback add`: submits pages by address, with their HTML or text if given. */
 import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
+import { collected } from '../../compute/structures/pieces.ts';
 import { decodeText } from '../../compute/text/decode-text.ts';
 import { errorMessage } from '../../domain/errors.ts';
 import type { IngestBatchResult, PageStatusBatchResponse } from '../../domain/page.ts';
@@ -105,8 +106,6 @@ function contentOf(path: string, isMarkup: boolean): string {
 }
 
 async function linesOf({ stdin }: Context): Promise<string[]> {
-  const pieces: Buffer[] = [];
-  for await (const piece of stdin) pieces.push(piece);
-  const lines = decodeText(Buffer.concat(pieces), null, false).text.split(/\r?\n/);
+  const lines = decodeText(Buffer.concat(await collected<Buffer>(stdin)), null, false).text.split(/\r?\n/);
   return lines.map((line) => line.trim()).filter((line) => line !== '' && !line.startsWith('#'));
 }

@@ -3,6 +3,7 @@ import { Readable } from 'node:stream';
 import { errorCodes } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
+import { boundedPieces } from '../../compute/structures/pieces.ts';
 import { importListResponse, importQuery, importResponse } from '../../domain/import.ts';
 import { described, errorAnswers, errorResponse, type RouteGroup } from '../http-app.ts';
 import { bodyInvalid, httpValidationError } from '../request-invalid.ts';
@@ -12,15 +13,7 @@ import { askingRoutes } from './asking-routes.ts';
 const fileLimit = 1024 ** 3;
 const fileType = 'application/octet-stream';
 
-/** Errors: Fastify's for a body that is too large. */
-async function* bounded(body: Readable): AsyncGenerator<Buffer> {
-  let bytes = 0;
-  for await (const piece of body) {
-    bytes += piece.length;
-    if (bytes > fileLimit) throw new errorCodes.FST_ERR_CTP_BODY_TOO_LARGE();
-    yield piece;
-  }
-}
+const tooLarge = () => new errorCodes.FST_ERR_CTP_BODY_TOO_LARGE();
 
 export const importRoutes: RouteGroup = (app, context) => {
   const { asking } = context;
@@ -52,13 +45,10 @@ export const importRoutes: RouteGroup = (app, context) => {
       async (request, reply) => {
         try {
           const { body } = request;
-          if (Number(request.headers['content-length'] ?? 0) > fileLimit) {
-            throw new errorCodes.FST_ERR_CTP_BODY_TOO_LARGE();
-          }
+          if (Number(request.headers['content-length'] ?? 0) > fileLimit) throw tooLarge();
           if (!(body instanceof Readable)) throw bodyInvalid(`The body must be a file, as ${fileType}`, 'missing');
-          return await reply
-            .code(202)
-            .send(await asking(reply)('import.begin', { ...request.query, bytes: bounded(body) }));
+          const bytes = boundedPieces<Buffer>(body, fileLimit, tooLarge);
+          return await reply.code(202).send(await asking(reply)('import.begin', { ...request.query, bytes }));
         } catch (error) {
           if (!request.raw.readableEnded) reply.header('connection', 'close');
           throw error;
