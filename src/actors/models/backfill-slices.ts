@@ -1,6 +1,7 @@
 /** The pages of a backfill in slices: small enough that each is read from the store, embedded and stored in some tens of ms. */
 import type { Chunk } from '../../domain/page.ts';
 import type { StoreReader } from '../../store/store.ts';
+import { inParts } from '../system/background.ts';
 
 export interface PageToEmbed {
   page_no: number;
@@ -105,17 +106,14 @@ export async function countPages(
   missingIn?: number,
 ): Promise<{ chunks: number; tokens: number }> {
   const counts = { chunks: 0, tokens: 0 };
-  const end = reader.counters.peek('page');
-  for (let no = 1; no < end; no++) {
-    if (no % countedPages === 0) {
-      await new Promise(setImmediate);
-      signal?.throwIfAborted();
-    }
-    const chunks = reader.pages.chunks(no);
-    const counted = missingIn === undefined ? chunks.keys() : ordinalsLacking(reader, missingIn, no);
-    for (const ordinal of counted) {
-      counts.chunks++;
-      counts.tokens += chunks[ordinal].token_count;
+  for await (const numbers of inParts((after) => reader.pages.numbersAfter(after, countedPages), Number, { signal })) {
+    for (const no of numbers) {
+      const chunks = reader.pages.chunks(no);
+      const counted = missingIn === undefined ? chunks.keys() : ordinalsLacking(reader, missingIn, no);
+      for (const ordinal of counted) {
+        counts.chunks++;
+        counts.tokens += chunks[ordinal].token_count;
+      }
     }
   }
   return counts;

@@ -9,6 +9,7 @@ import { type QuerySuggestion, type SuggestResponse, suggestionKinds } from '../
 import { idOf } from '../../domain/values.ts';
 import type { StoreReader } from '../../store/store.ts';
 import { uncountedTypes } from '../entities/shared-entities.ts';
+import { inParts } from '../system/background.ts';
 import type { LibraryParts } from '../system/service.ts';
 import type { RankQuery } from './rank-query.ts';
 
@@ -163,9 +164,9 @@ function earlierQueries(reader: StoreReader) {
   let readTo: number | undefined;
   const readNew = async () => {
     readTo ??= (queryLog.numbers({ kind: 'search', limit: maxEarlier }).at(-1) ?? 1) - 1;
-    for (;;) {
-      const numbers = queryLog.numbersAfter(readTo, rowsPerTurn);
-      readTo = numbers.at(-1) ?? readTo;
+    const numbersAfter = (after: number) => queryLog.numbersAfter(after, rowsPerTurn);
+    for await (const numbers of inParts(numbersAfter, Number, { after: readTo })) {
+      readTo = numbers.at(-1);
       for (const no of numbers) {
         const run = queryLog.get(no);
         if (run?.kind !== 'search' || run.final_pages.length === 0) continue;
@@ -173,8 +174,6 @@ function earlierQueries(reader: StoreReader) {
         const isUnfinished = run.params.prefix === true;
         if (text.length <= maxEarlierLength) known.push({ no, text, folded: folded(text), isUnfinished });
       }
-      if (numbers.length < rowsPerTurn) break;
-      await new Promise(setImmediate);
     }
     known.splice(0, known.length - maxEarlier);
   };

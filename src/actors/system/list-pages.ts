@@ -9,6 +9,7 @@ import type { ClusterRef, PageDetails, PageListQuery, PageListResponse, PageSumm
 import { idOf, instantOf, isoOf, numberOf } from '../../domain/values.ts';
 import type { PageHead } from '../../store/pages.ts';
 import type { StoreReader } from '../../store/store.ts';
+import { inParts } from './background.ts';
 
 /** Rows per turn of the event loop: some milliseconds. */
 const rowsPerTurn = 500;
@@ -52,22 +53,18 @@ export function pageLister(reader: StoreReader, canonicalize: CanonicalizeSettin
     const from = cursor === undefined ? undefined : numberOf('page', cursor);
     if (from === null) throw new DomainError('invalid', 'cursor: must be the `next_cursor` of an answer');
     const found: PageHead[] = [];
-    let below = from ?? Number.MAX_SAFE_INTEGER;
     let visitBytes = 0;
     let isFull = false;
-    for (;;) {
-      const rows = reader.pages.headsBelow(below, rowsPerTurn);
+    const headsBelow = (no: number) => reader.pages.headsBelow(no, rowsPerTurn);
+    for await (const rows of inParts(headsBelow, ({ no }) => no, { after: from ?? Number.MAX_SAFE_INTEGER, signal })) {
       for (const page of rows) {
-        below = page.no;
         if (!passes(page)) continue;
         found.push(page);
         visitBytes += visits ? (page.visits?.length ?? 0) : 0;
         isFull = found.length > limit || (visitBytes > maxVisitBytes && found.length > 1);
         if (isFull) break;
       }
-      if (isFull || rows.length < rowsPerTurn) break;
-      await new Promise(setImmediate);
-      signal?.throwIfAborted();
+      if (isFull) break;
     }
     const pages = isFull ? found.slice(0, -1) : found;
     return { pages: pages.map(summaryOf), next_cursor: isFull ? idOf('page', pages[pages.length - 1].no) : null };

@@ -16,7 +16,7 @@ import { type JobStatus, jobStatuses } from '../../domain/job.ts';
 import { instantOf, isoOf } from '../../domain/values.ts';
 import type { MetricSnapshot } from '../../store/metric-snapshots.ts';
 import type { Command, StoreReader } from '../../store/store.ts';
-import { Background } from './background.ts';
+import { Background, inParts } from './background.ts';
 import type { Breakers } from './breakers.ts';
 import type { OldBefore } from './retention.ts';
 import type { Handlers, LibraryParts, StartService } from './service.ts';
@@ -180,16 +180,12 @@ function metricAnswers(dependencies: MetricAnswersDependencies): Handlers<Metric
       if (series.metric !== metric) continue;
       wanted.set(no, { series, points: new SeriesPoints(step * 1000, series.metric_type === 'gauge') });
     }
-    let from = since === undefined ? 0 : instantOf(since);
-    while (wanted.size > 0) {
-      const slice = reader.metrics.snapshots(from, readSlice);
+    const after = since === undefined ? 0 : instantOf(since) - 1;
+    const snapshotsAfter = (ts: number) => (wanted.size === 0 ? [] : reader.metrics.snapshots(ts + 1, readSlice));
+    for await (const slice of inParts(snapshotsAfter, ({ ts }) => ts, { after })) {
       for (const { ts, pairs } of slice) {
         for (let i = 0; i < pairs.length; i += 2) wanted.get(pairs[i])?.points.add(ts, pairs[i + 1]);
       }
-      const last = slice.at(-1);
-      if (last === undefined || slice.length < readSlice) break;
-      from = last.ts + 1;
-      await new Promise(setImmediate);
     }
     const series = [...wanted.values()].filter(({ points }) => points.points.length > 0);
     const at = now();

@@ -8,6 +8,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, open, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { escapeUTF8 } from 'entities';
+import { inParts } from '../../actors/system/background.ts';
 import { areVisitsSound, visitTimes } from '../../compute/structures/visit-times.ts';
 import { errorCode } from '../../domain/errors.ts';
 import { type ExportLine, exportFile, exportVersion, type PageLine, pageFile } from '../../domain/export.ts';
@@ -101,7 +102,7 @@ function pageFileName({ title, domain }: PageLine, no: number): string {
 /** Pages by folder. Dates are in seconds, and tags have no commas. */
 async function writeBookmarks(reader: StoreReader, to: NodeJS.WritableStream, signal: AbortSignal) {
   const placed: [folder: string, no: number][] = [];
-  for await (const numbers of slices((after) => reader.pages.numbersAfter(after, sliceSize)))
+  for await (const numbers of inParts((after) => reader.pages.numbersAfter(after, sliceSize), Number))
     for (const no of numbers) placed.push([String([reader.pages.get(no)?.metadata?.folder ?? ''].flat()[0]), no]);
   const write = async (line: string) => {
     signal.throwIfAborted();
@@ -176,7 +177,7 @@ async function* exportLines({ now, terminal }: Context, reader: StoreReader): As
   }
   const all = Math.max(1, reader.pages.count());
   let done = 0;
-  for await (const numbers of slices((after) => reader.pages.numbersAfter(after, sliceSize))) {
+  for await (const numbers of inParts((after) => reader.pages.numbersAfter(after, sliceSize), Number)) {
     for (const no of numbers) {
       const line = pageLine(reader, no);
       if (line !== null) yield line;
@@ -184,18 +185,8 @@ async function* exportLines({ now, terminal }: Context, reader: StoreReader): As
     done += numbers.length;
     terminal.progress(`${bar(done / all)} ${done} of ${all} pages`);
   }
-  for await (const numbers of slices((after) => reader.queryLog.judgedAfter(after, sliceSize)))
+  for await (const numbers of inParts((after) => reader.queryLog.judgedAfter(after, sliceSize), Number))
     for (const no of numbers) yield* feedbackLines(reader, no);
-}
-
-/** The numbers of rows, a slice in each turn of the event loop. */
-async function* slices(sliceAfter: (after: number) => number[]): AsyncGenerator<number[]> {
-  for (let after: number | undefined = 0; after !== undefined; ) {
-    const numbers = sliceAfter(after);
-    yield numbers;
-    after = numbers.at(-1);
-    await new Promise(setImmediate);
-  }
 }
 
 function pageLine(reader: StoreReader, no: number): ExportLine | null {
