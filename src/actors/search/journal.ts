@@ -46,7 +46,6 @@ const purgeEveryMs = 3_600_000;
 const gatherMs = 100;
 /** A few ms of encoding. */
 const runsPerCommit = 32;
-const oldRunsStay = 'old runs could not be deleted from the query log';
 
 export function journalService(dependencies: JournalDependencies): StartService<JournalMessages> {
   const { reader, commit, queue, oldBefore, log } = dependencies;
@@ -78,13 +77,9 @@ export function journalService(dependencies: JournalDependencies): StartService<
       }, gatherMs);
     };
     const unlisten = queue.listen(gather);
-    const purge = async () => {
-      const before = await oldBefore();
-      if (before === null) return;
-      await background.slices(true, async () => (await commit(purgeRunsBefore(before))) || null);
-    };
-    background.soon(oldRunsStay, purge);
-    background.every(purgeEveryMs, oldRunsStay, purge);
+    background.purge(purgeEveryMs, 'old runs could not be deleted from the query log', oldBefore, async (_, before) =>
+      (await commit(purgeRunsBefore(before))) ? 0 : null,
+    );
 
     async function* runsOf(numbers: readonly number[]): AsyncGenerator<QueryLogRunResponse> {
       for (const no of numbers) {

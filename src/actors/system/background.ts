@@ -64,6 +64,21 @@ export class Background {
     }
   }
 
+  /** Now and every `ms`: delete in slices, from 0 on, what is from before `oldBefore` (null: nothing). */
+  purge(
+    ms: number,
+    failure: string,
+    oldBefore: () => Promise<number | null>,
+    slice: (from: number, before: number) => Promise<number | null>,
+  ): void {
+    const step = async () => {
+      const before = await oldBefore();
+      if (before !== null) await this.slices(0, (from: number) => slice(from, before));
+    };
+    this.soon(failure, step);
+    this.every(ms, failure, step);
+  }
+
   /** Resolves when running work has ended. */
   async stop(): Promise<void> {
     this.#stopping.abort();

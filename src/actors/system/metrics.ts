@@ -46,20 +46,13 @@ export function metricsService(dependencies: MetricsDependencies): StartService<
 
     const background = new Background(log);
     const keeper = new SnapshotKeeper(dependencies);
-    const thin = async () => {
-      const at = now();
-      const before = await oldBefore();
-      if (before === null) return;
-      await background.slices(0, (from: number) => commit(thinSnapshots(from, at, at - before)));
-    };
-    const [notWritten, notThinned] = [
-      'a snapshot of the metrics could not be written',
-      'old ones could not be deleted',
-    ];
+    const notWritten = 'a snapshot of the metrics could not be written';
     background.soon(notWritten, () => keeper.snapshot());
-    background.soon(notThinned, thin);
     background.every(snapshotEveryMs, notWritten, () => keeper.snapshot());
-    background.every(thinEveryMs, notThinned, thin);
+    background.purge(thinEveryMs, 'old snapshots of the metrics could not be deleted', oldBefore, (from, before) => {
+      const at = now();
+      return commit(thinSnapshots(from, at, at - before));
+    });
 
     return {
       handlers: metricAnswers(dependencies),

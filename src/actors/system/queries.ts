@@ -46,8 +46,6 @@ const partLength = 64 * 1024;
 const indexPatienceMs = 1000;
 const unopened: IndexState = { state: 'rebuilding', indexed_chunks: 0, total_chunks: 0 };
 
-const oldJobsStay = 'old jobs could not be deleted';
-
 type QueriesMessages =
   | Extract<MessageName, `job.${string}`>
   | 'page.list'
@@ -199,13 +197,9 @@ export function queriesService(dependencies: QueriesDependencies): StartService<
 
   return async () => {
     const background = new Background(log, every);
-    const removeOld = async () => {
-      const before = await oldBefore();
-      if (before === null) return;
-      await background.slices(0, (from: number) => commit(removeOldJobs(from, before)));
-    };
-    background.soon(oldJobsStay, removeOld);
-    background.every(dayMs, oldJobsStay, removeOld);
+    background.purge(dayMs, 'old jobs could not be deleted', oldBefore, (from, before) =>
+      commit(removeOldJobs(from, before)),
+    );
     return { handlers, stop: () => background.stop() };
   };
 }
