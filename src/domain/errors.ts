@@ -32,6 +32,12 @@ export function unknownId(kind: string, id: string): DomainError {
   return new DomainError('not_found', `unknown ${kind} id: ${id.slice(0, 64)}`);
 }
 
+/** Errors: DomainError `not_found` for a missing value. */
+export function required<Value>(value: Value | null | undefined, kind: string, id: string): Value {
+  if (value == null) throw unknownId(kind, id);
+  return value;
+}
+
 /** A fatal error of a store: its library closes, and reopens unless `isFinal`. */
 export class FatalError extends Error {
   /** Reopening would not help: for example, another process has the data folder. */

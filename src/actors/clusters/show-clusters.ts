@@ -1,6 +1,6 @@
 /** What there is of clusters, as it is shown: the rows of the runs, of clusters with their pages, and the map. Reads only. */
 import type { Cluster, ClusterPage, ClusterRun, ClusterRunResponse, ClusterSummary } from '../../domain/cluster.ts';
-import { DomainError, unknownId } from '../../domain/errors.ts';
+import { DomainError, required } from '../../domain/errors.ts';
 import { idOf, isoOf, isPart, numberOf } from '../../domain/values.ts';
 import type { StoreReader } from '../../store/store.ts';
 import type { Handlers } from '../system/service.ts';
@@ -26,8 +26,7 @@ export function showClusters(
     },
     'cluster.runs': ({ limit }) => ({ runs: reader.clusters.runs(limit).map(runResponseOf) }),
     'cluster.get': async ({ cluster_id, ...part }) => {
-      const cluster = reader.clusters.get(numberOf('cluster', cluster_id) ?? 0);
-      if (cluster === undefined) throw unknownId('cluster', cluster_id);
+      const cluster = required(reader.clusters.get(numberOf('cluster', cluster_id) ?? 0), 'cluster', cluster_id);
       const members = await membersOf(reader, cluster);
       const { offset = 0, limit = members.length } = part;
       return {

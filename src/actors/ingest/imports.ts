@@ -5,6 +5,7 @@
  * States: running → done, failed (file, disk or quota; earlier items stay), stopped (by a user, or with the service). The file is
  * deleted when it leaves `running`. Two store items at a time, the others wait.
  */
+
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
@@ -12,7 +13,7 @@ import { mkdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as delay } from 'node:timers/promises';
-import { DomainError, errorCode, errorMessage, unknownId } from '../../domain/errors.ts';
+import { DomainError, errorCode, errorMessage, required } from '../../domain/errors.ts';
 import type { FailedItem, ImportCheckpoint, ImportFormat, ImportQuery, ImportResponse } from '../../domain/import.ts';
 import { isoOf } from '../../domain/values.ts';
 import { programFile } from '../../files/program-files.ts';
@@ -92,11 +93,7 @@ export function importsService(dependencies: ImportsDependencies): StartService<
     const turns = new Semaphore(takenInAtOnce, mostRunning);
     let onDisk = 0;
 
-    const found = (id: string): Import => {
-      const one = imports.get(id);
-      if (one === undefined) throw unknownId('import', id);
-      return one;
-    };
+    const found = (id: string): Import => required(imports.get(id), 'import', id);
 
     /** Import the file's items, updating `shown`. Returns the final state. */
     const takeIn = async (shown: ImportResponse, source: ImportSource, signal: AbortSignal): Promise<Outcome> => {

@@ -10,7 +10,7 @@
 
 import { pauseFill, startBackfill } from '../../commands/backfill-model.ts';
 import { activateModel, emptySpace, registerModel, retireModel } from '../../commands/manage-models.ts';
-import { DomainError, unknownId } from '../../domain/errors.ts';
+import { DomainError, required, unknownId } from '../../domain/errors.ts';
 import { dimProblem } from '../../domain/known-models.ts';
 import type { MessageName } from '../../domain/messages.ts';
 import {
@@ -58,11 +58,7 @@ export function modelsService(dependencies: ModelsDependencies): StartService<Mo
     const runtime = isBuiltIn(model) ? { runtime: encoderRuntime() } : {};
     return { ...infoOf(model), ...progressOf(reader, model), ...runtime };
   };
-  const requireModel = (id: string): EmbeddingModel => {
-    const model = reader.models.get(id);
-    if (model === undefined) throw unknownId('model', id);
-    return model;
-  };
+  const requireModel = (id: string): EmbeddingModel => required(reader.models.get(id), 'model', id);
 
   const register = async (request: RegisterModelRequest): Promise<ModelInfo> => {
     const { provider, model_name, dim, max_input_tokens } = request;

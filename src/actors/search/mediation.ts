@@ -7,7 +7,7 @@ import {
   sharedResultsReason,
   topicReason,
 } from '../../compute/ranking/reasons.ts';
-import { unknownId } from '../../domain/errors.ts';
+import { required } from '../../domain/errors.ts';
 import type { SearchRequest, SimilarQuery, SimilarResponse, Suggestion } from '../../domain/search.ts';
 import { idOf } from '../../domain/values.ts';
 import { likelyRelevant } from '../../engine/relevance.ts';
@@ -63,8 +63,7 @@ export function mediation(dependencies: MediationDependencies) {
     signal?: AbortSignal | undefined,
   ): Promise<SimilarResponse> => {
     const no = reader.pages.numberOfId(page_id);
-    const page = no === null ? undefined : reader.pages.head(no);
-    if (page === undefined) throw unknownId('page', page_id);
+    const page = required(no === null ? null : reader.pages.head(no), 'page', page_id);
     if (page.status !== 'indexed') return { page_id, mediation, results: [] };
     return { page_id, mediation, results: await mediators[mediation].similar(page.no, k, signal) };
   };

@@ -6,7 +6,7 @@ import { ownCopy } from '../../compute/structures/longer.ts';
 import { visitTimes } from '../../compute/structures/visit-times.ts';
 import { unlessAborted } from '../../compute/unless-aborted.ts';
 import { dayMs } from '../../domain/durations.ts';
-import { DomainError, unknownId } from '../../domain/errors.ts';
+import { DomainError, required, unknownId } from '../../domain/errors.ts';
 import {
   type Job,
   type JobListQuery,
@@ -77,11 +77,7 @@ export function queriesService(dependencies: QueriesDependencies): StartService<
     const no = reader.pages.numberOfId(page_id);
     return no === null ? undefined : reader.pages.head(no);
   };
-  const requirePage = (page_id: string): PageHead => {
-    const page = findPage(page_id);
-    if (page === undefined) throw unknownId('page', page_id);
-    return page;
-  };
+  const requirePage = (page_id: string): PageHead => required(findPage(page_id), 'page', page_id);
 
   const statusOf = (page: PageHead): PageStatusResponse => {
     const failing = page.status === 'failed' || page.status === 'dead';
@@ -99,8 +95,7 @@ export function queriesService(dependencies: QueriesDependencies): StartService<
   const handlers: Handlers<QueriesMessages> = {
     'page.list': (query, signal) => listPages(query, signal),
     'page.get': ({ page_id }) => {
-      const page = reader.pages.get(requirePage(page_id).no);
-      if (page === undefined) throw unknownId('page', page_id);
+      const page = required(reader.pages.get(requirePage(page_id).no), 'page', page_id);
       return {
         ...pageSummaryOf(reader, page),
         original_url: page.original_url,

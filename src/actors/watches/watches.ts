@@ -8,7 +8,7 @@ import {
   startDuePolls,
 } from '../../commands/change-watches.ts';
 import { type CanonicalizeSettings, canonicalizeUrl } from '../../compute/web/canonical-url.ts';
-import { DomainError, unknownId } from '../../domain/errors.ts';
+import { DomainError, required, unknownId } from '../../domain/errors.ts';
 import type { MessageName } from '../../domain/messages.ts';
 import { idOf, isoOf, isPart, type ListPart, numberOf } from '../../domain/values.ts';
 import type { CreateWatchRequest, Watch, WatchConfig, WatchKind, WatchResponse } from '../../domain/watch.ts';
@@ -38,10 +38,8 @@ export function watchesService(dependencies: WatchesDependencies): StartService<
         watches: watchRows(reader, part),
         ...(isPart(part) && { total: reader.watches.count() }),
       }),
-      'watch.get': ({ watch_id }) => {
-        const watch = reader.watches.get(numberOf('watch', watch_id) ?? 0);
-        return watch === undefined ? unknown(watch_id) : watchResponseOf(watch);
-      },
+      'watch.get': ({ watch_id }) =>
+        watchResponseOf(required(reader.watches.get(numberOf('watch', watch_id) ?? 0), 'watch', watch_id)),
       'watch.create': async (request) => {
         const { kind, url, title, enabled, interval_hours, config } = request;
         const watch = await commit(
@@ -61,8 +59,7 @@ export function watchesService(dependencies: WatchesDependencies): StartService<
       },
       'watch.update': async ({ watch_id, enabled, interval_hours, title, config }) => {
         const no = numberOf('watch', watch_id) ?? 0;
-        const known = reader.watches.get(no);
-        if (known === undefined) return unknown(watch_id);
+        const known = required(reader.watches.get(no), 'watch', watch_id);
         if (config != null) checkConfig(known.kind, config);
         const changes = {
           ...(enabled == null ? {} : { enabled }),
@@ -72,16 +69,17 @@ export function watchesService(dependencies: WatchesDependencies): StartService<
         };
         const watch = await commit(editWatch(no, changes));
         polls.lookSoon();
-        return watch === null ? unknown(watch_id) : watchResponseOf(watch);
+        return watchResponseOf(required(watch, 'watch', watch_id));
       },
       'watch.delete': async ({ watch_id }) => {
         const isGone = await commit(deleteWatch(numberOf('watch', watch_id) ?? 0, now()));
-        return isGone ? null : unknown(watch_id);
+        if (!isGone) throw unknownId('watch', watch_id);
+        return null;
       },
       'watch.run': async ({ watch_id }) => {
         const policy = { at: now(), max_attempts: maxAttempts };
         const jobNo = await commit(runWatch(numberOf('watch', watch_id) ?? 0, policy));
-        return jobNo === null ? unknown(watch_id) : { watch_id, job_id: idOf('job', jobNo) };
+        return { watch_id, job_id: idOf('job', required(jobNo, 'watch', watch_id)) };
       },
     };
     return { handlers, stop: polls.stop };
@@ -104,10 +102,6 @@ export function watchesService(dependencies: WatchesDependencies): StartService<
   };
 
   return start;
-}
-
-function unknown(watch_id: string): never {
-  throw unknownId('watch', watch_id);
 }
 
 /** The contract's view of watches, oldest first, read in parts. */
