@@ -2,7 +2,6 @@
  * Reads JSON bodies in UTF-8. Other types, broken JSON, invalid UTF-8 and the key `__proto__` are refused with 422, too
  * many values with 413. An empty body means `{}`.
  */
-import { isUtf8 } from 'node:buffer';
 import { errorCodes, type FastifyInstance, type FastifyRequest } from 'fastify';
 import { prototypeKeyPath } from '../domain/prototype-key.ts';
 import type { LoopShare } from './loop-share.ts';
@@ -93,7 +92,6 @@ export function acceptJsonOnly(app: FastifyInstance, share: LoopShare): void {
 }
 
 const { FST_ERR_CTP_BODY_TOO_LARGE, FST_ERR_CTP_INVALID_CONTENT_LENGTH } = errorCodes;
-const nothing = Buffer.alloc(0);
 
 /** Null for invalid UTF-8. Errors: Fastify's for a body that is too large or of the wrong length; those of the stream. */
 function readBodyText(
@@ -103,43 +101,31 @@ function readBodyText(
 ): void {
   const limit = routeOptions.bodyLimit;
   const announced = headers['content-length'] === undefined ? null : Number(headers['content-length']);
-  let text = '';
-  /** The start of a character that continues in the next piece. */
-  let begun = nothing;
+  const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+  let text: string | null = '';
   let length = 0;
-  let isText = true;
   const finish = (error: Error | null) => {
     payload.off('data', take).off('end', end).off('error', finish);
-    done(error, error === null && isText && begun.length === 0 ? text : null);
+    done(error, error === null ? text : null);
   };
   const take = (piece: Buffer): void => {
     length += piece.length;
     if (length > limit) finish(new FST_ERR_CTP_BODY_TOO_LARGE());
-    else if (isText) append(piece);
+    else append(piece);
   };
-  const append = (piece: Buffer) => {
-    const bytes = begun.length === 0 ? piece : Buffer.concat([begun, piece]);
-    const whole = bytes.subarray(0, wholeCharacters(bytes));
-    begun = Buffer.from(bytes.subarray(whole.length));
-    isText = isUtf8(whole);
-    if (isText) text += whole.toString('utf8');
+  const append = (piece?: Buffer) => {
+    try {
+      if (text !== null) text += decoder.decode(piece, { stream: piece !== undefined });
+    } catch {
+      text = null;
+    }
   };
   const end = () => {
+    append();
     finish(announced === null || length === announced ? null : new FST_ERR_CTP_INVALID_CONTENT_LENGTH());
   };
   if (announced !== null && announced > limit) finish(new FST_ERR_CTP_BODY_TOO_LARGE());
   else payload.on('data', take).on('end', end).on('error', finish).resume();
-}
-
-/** The bytes before an incomplete last character. */
-function wholeCharacters(bytes: Buffer): number {
-  for (let back = 1; back <= Math.min(3, bytes.length); back++) {
-    const byte = bytes[bytes.length - back];
-    if ((byte & 0xc0) === 0x80) continue;
-    const length = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc0 ? 2 : 1;
-    return length > back ? bytes.length - back : bytes.length;
-  }
-  return bytes.length;
 }
 
 const SPACE = 0x20;
