@@ -35,9 +35,7 @@ export class LargeJson {
 }
 
 export function jsonOf(value: unknown): string | LargeJson {
-  return sizeUpTo(pieceLength, value) < pieceLength && !hasRows(value)
-    ? (JSON.stringify(value) ?? '')
-    : new LargeJson(value);
+  return sizeUpTo(pieceLength, value) < pieceLength ? (JSON.stringify(value) ?? '') : new LargeJson(value);
 }
 
 /** The answer as typed by its JSON: lazy rows count as the list, and parts as the text. */
@@ -52,17 +50,15 @@ type Listed<Reply> = {
 const isRows = (value: unknown): value is Rows<unknown> =>
   typeof value === 'object' && value !== null && Symbol.asyncIterator in value;
 
-const isMadeLater = (value: unknown): boolean => isRows(value) || value instanceof TextInParts;
+type MadeLater = Rows<unknown> | TextInParts;
 
-/** Rows, and a text in parts, are direct fields of the answer. */
-function hasRows(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && Object.values(value).some(isMadeLater);
-}
+const isMadeLater = (value: unknown): value is MadeLater => isRows(value) || value instanceof TextInParts;
 
-/** Approximate JSON length of a value, up to `most`; lazy rows count nothing. */
+/** Approximate JSON length of a value, up to `most`; what is made later counts as a piece. */
 function sizeUpTo(most: number, value: unknown): number {
   if (typeof value === 'string') return value.length + overhead;
-  if (typeof value !== 'object' || value === null || isMadeLater(value)) return overhead;
+  if (typeof value !== 'object' || value === null) return overhead;
+  if (isMadeLater(value)) return pieceLength;
   let size = overhead;
   if (Array.isArray(value)) {
     for (const element of value) {
@@ -79,20 +75,11 @@ function sizeUpTo(most: number, value: unknown): number {
 }
 
 async function* partsOf(value: unknown): AsyncGenerator<string> {
-  if (!hasRows(value)) {
-    yield* plainPartsOf(value);
-    return;
+  for (const part of presentPartsOf(value)) {
+    if (typeof part === 'string') yield part;
+    else if (isRows(part)) yield* rowPartsOf(part);
+    else yield* textPartsOf(part);
   }
-  let comma = '{';
-  for (const [name, field] of Object.entries(value as object)) {
-    if (field === undefined) continue;
-    yield `${comma}${JSON.stringify(name)}:`;
-    comma = ',';
-    if (isRows(field)) yield* rowPartsOf(field);
-    else if (field instanceof TextInParts) yield* textPartsOf(field);
-    else yield* plainPartsOf(field);
-  }
-  yield '}';
 }
 
 async function* rowPartsOf(rows: Rows<unknown>): AsyncGenerator<string> {
@@ -100,7 +87,7 @@ async function* rowPartsOf(rows: Rows<unknown>): AsyncGenerator<string> {
   for await (const row of rows) {
     yield comma;
     comma = ',';
-    yield* plainPartsOf(row);
+    yield* partsOf(row);
   }
   yield comma === '[' ? '[]' : ']';
 }
@@ -111,8 +98,10 @@ async function* textPartsOf({ parts }: TextInParts): AsyncGenerator<string> {
   yield '"';
 }
 
-function* plainPartsOf(value: unknown): Generator<string> {
-  if (sizeUpTo(pieceLength, value) < pieceLength) {
+function* presentPartsOf(value: unknown): Generator<string | MadeLater> {
+  if (isMadeLater(value)) {
+    yield value;
+  } else if (sizeUpTo(pieceLength, value) < pieceLength) {
     yield JSON.stringify(value) ?? 'null';
   } else if (typeof value === 'string') {
     yield '"';
@@ -123,7 +112,7 @@ function* plainPartsOf(value: unknown): Generator<string> {
     for (const element of value) {
       yield comma;
       comma = ',';
-      yield* plainPartsOf(element);
+      yield* presentPartsOf(element);
     }
     yield ']';
   } else {
@@ -132,7 +121,7 @@ function* plainPartsOf(value: unknown): Generator<string> {
       if (field === undefined) continue;
       yield `${comma}${JSON.stringify(name)}:`;
       comma = ',';
-      yield* plainPartsOf(field);
+      yield* presentPartsOf(field);
     }
     yield '}';
   }
