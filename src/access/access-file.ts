@@ -2,11 +2,11 @@
  * `access.json` of the data folder: digests of tokens and sessions created at runtime. Read at the start and replaced
  * as a whole, only under the folder's lock. docs/access.md.
  */
-import { readFileSync, renameSync } from 'node:fs';
+
+import { readFileSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { libraryName, scopeName } from '../domain/access.ts';
-import { errorCode } from '../domain/errors.ts';
 import { replaceText } from '../files/durable-file.ts';
 
 /** SHA-256 of a secret, hexadecimal. */
@@ -57,13 +57,8 @@ export interface AccessFile {
 export function openAccessFile(dataDir: string, log: { error(fields: object, message: string): void }): AccessFile {
   const path = join(dataDir, 'access.json');
   const save = (records: AccessRecords) => replaceText(path, `${JSON.stringify(records)}\n`);
-  let text: string;
-  try {
-    text = readFileSync(path, 'utf8');
-  } catch (error) {
-    if (errorCode(error) === 'ENOENT') return { records: null, save };
-    throw error;
-  }
+  if (statSync(path, { throwIfNoEntry: false }) === undefined) return { records: null, save };
+  const text = readFileSync(path, 'utf8');
   try {
     return { records: keptRecords.parse(JSON.parse(text)), save };
   } catch {

@@ -117,6 +117,12 @@ export function shownCode(error: unknown): string {
   return typeof code === 'string' ? code : 'unknown';
 }
 
+/** For `catch`: null if there is no such file. Errors: all others. */
+export function nullIfMissing(error: unknown): null {
+  if (errorCode(error) === 'ENOENT') return null;
+  throw error;
+}
+
 /** Whether the disk or the user's quota is full. */
 export function isDiskFull(error: unknown): boolean {
   const code = errorCode(error);

@@ -8,9 +8,11 @@
  *   *.new           being written
  *   *.bad           set aside
  */
+
 import { mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { nullIfMissing } from '../domain/error-code.ts';
 import { errorCode, errorMessage } from '../domain/errors.ts';
 import { replaceText, syncFile, TEMPORARY_SUFFIX } from '../files/durable-file.ts';
 
@@ -78,11 +80,7 @@ export function indexFolder<Manifest>(options: IndexFolderOptions<Manifest>) {
     for (const name of names) {
       const aside = path(name + BAD_SUFFIX);
       await rm(aside, { recursive: true, force: true });
-      try {
-        await rename(path(name), aside);
-      } catch (error) {
-        if (errorCode(error) !== 'ENOENT') throw error;
-      }
+      await rename(path(name), aside).catch(nullIfMissing);
     }
   };
 

@@ -5,6 +5,7 @@
  * Unread answers over all connections are bounded. Without room, answers that made no progress for `graceMs` end, then new ones are refused
  * with 503. Bodies, answers and streams of clients that stall end in any case (`ClientPace`).
  */
+
 import { readFile } from 'node:fs/promises';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
@@ -12,7 +13,8 @@ import { endianness } from 'node:os';
 import { Readable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 import ipaddr from 'ipaddr.js';
-import { DomainError, errorCode } from '../domain/errors.ts';
+import { nullIfMissing } from '../domain/error-code.ts';
+import { DomainError } from '../domain/errors.ts';
 import { refuseLate } from './connection-limits.ts';
 import { LargeJson, pieceLength, slicesOf } from './json-answer.ts';
 import type { LoopShare } from './loop-share.ts';
@@ -292,17 +294,9 @@ type Ends = Partial<Pick<Socket, 'localAddress' | 'localPort' | 'remoteAddress' 
 
 async function lostPeers<Connection extends Ends>(connections: readonly Connection[]): Promise<Connection[]> {
   if (connections.length === 0) return [];
-  const lost = new Set((await Promise.all(tables.map(readTable))).flatMap(lostIn));
+  const read = await Promise.all(tables.map((path) => readFile(path, 'latin1').catch(nullIfMissing)));
+  const lost = new Set(read.flatMap((table) => lostIn(table ?? '')));
   return connections.filter((connection) => lost.has(keyOf(connection)));
-}
-
-async function readTable(path: string): Promise<string> {
-  try {
-    return await readFile(path, 'latin1');
-  } catch (error) {
-    if (errorCode(error) === 'ENOENT') return '';
-    throw error;
-  }
 }
 
 /**

@@ -2,12 +2,12 @@
  * Limits per connection on time and size, and on the number of connections, which follows the process's open file
  * limit. At the limit, a new connection replaces the oldest unauthenticated one, or else an idle one.
  */
-import { readFileSync } from 'node:fs';
+
+import { existsSync, readFileSync } from 'node:fs';
 import { createServer as createNodeServer, type RequestListener, type Server, STATUS_CODES } from 'node:http';
 import { createServer as createTlsServer, Server as TlsServer } from 'node:https';
 import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
-import { errorCode } from '../domain/errors.ts';
 
 /** The header limit stays at Node's 16 KB; more is answered 431. */
 export const nodeServerOptions = {
@@ -60,14 +60,8 @@ export function openFileLimit(table = limitsTable()): number {
 /** Node raises its own limit up to 10,240 on macOS. */
 const commonFileLimit = 10_240;
 
-function limitsTable(): string {
-  try {
-    return readFileSync('/proc/self/limits', 'latin1');
-  } catch (error) {
-    if (errorCode(error) === 'ENOENT') return '';
-    throw error;
-  }
-}
+const limitsFile = '/proc/self/limits';
+const limitsTable = (): string => (existsSync(limitsFile) ? readFileSync(limitsFile, 'latin1') : '');
 
 /** Connections by state: unauthenticated, answering, or idle. */
 class Connections {

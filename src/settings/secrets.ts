@@ -1,8 +1,7 @@
 /** Separates secrets from settings: tokens, keys, and users, passwords and parameters in addresses. The rest may be logged and listed. */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type AuthToken, defaultLibrary } from '../domain/access.ts';
-import { errorCode } from '../domain/errors.ts';
 import type { DeclaredSettings } from './schema.ts';
 
 export interface Credentials {
@@ -160,12 +159,9 @@ function kept(path: string): string | null {
 }
 
 function readOrMake(path: string, newToken: () => string): string {
-  try {
-    const kept = readFileSync(path, 'utf8').trim();
-    if (kept !== '') return kept;
-  } catch (error) {
-    if (errorCode(error) !== 'ENOENT') throw error;
-  }
+  const isThere = statSync(path, { throwIfNoEntry: false }) !== undefined;
+  const kept = isThere ? readFileSync(path, 'utf8').trim() : '';
+  if (kept !== '') return kept;
   const token = newToken();
   writeFileSync(path, `${token}\n`, { mode: 0o600 });
   return token;

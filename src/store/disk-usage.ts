@@ -1,7 +1,7 @@
 import { lstat, readdir, statfs } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import { type DiskPart, type DiskResponse, diskParts } from '../domain/admin.ts';
-import { errorCode } from '../domain/errors.ts';
+import { nullIfMissing } from '../domain/error-code.ts';
 
 const folders: readonly (readonly [string, DiskPart])[] = [
   ['store', 'store'],
@@ -28,10 +28,6 @@ export async function diskUsage(dir: string): Promise<Pick<DiskResponse, 'parts'
 }
 
 async function bytesOf(path: string): Promise<number> {
-  try {
-    return (await lstat(path)).blocks * blockBytes;
-  } catch (error) {
-    if (errorCode(error) === 'ENOENT') return 0;
-    throw error;
-  }
+  const { blocks } = (await lstat(path).catch(nullIfMissing)) ?? { blocks: 0 };
+  return blocks * blockBytes;
 }

@@ -12,6 +12,7 @@ import { mkdir, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { type Database, type DatabaseOptions, type Key, open, type RootDatabase } from 'lmdb';
+import { nullIfMissing } from '../domain/error-code.ts';
 import { FatalError, OperatorError } from '../domain/errors.ts';
 import { replaceFile } from '../files/durable-file.ts';
 import { requireRoomToUpgrade } from './data-folder.ts';
@@ -145,10 +146,7 @@ export function openEnvironment(path: string, newStoreId: () => string, recorder
   let opened = fileIdentity(statSync(join(place, 'data.mdb')));
 
   const assertInPlace = async () => {
-    const found = await stat(dataFile).then(fileIdentity, (error: NodeJS.ErrnoException) => {
-      if (error.code === 'ENOENT') return null;
-      throw error;
-    });
+    const found = await stat(dataFile).then(fileIdentity, nullIfMissing);
     if (found === null) throw new Error('the file of the store is gone from the data folder');
     if (found !== opened) throw new Error('another file is in the place of the store');
   };
