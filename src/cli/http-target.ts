@@ -3,17 +3,17 @@
  * between sends one batch again: pages stay unique, visits may count twice. `LIBRARY-ID.json` is the checkpoint.
  * `LIBRARY-ID.failures.jsonl` is append-only, and the checkpoint has its valid length, so both change together.
  */
+
 import { hash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, rmSync, truncateSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { type importTarget, withPdfTexts } from '../actors/ingest/import-target.ts';
 import { afterBatch, type ItemOutcome, outcomeOf, type PlacedItem } from '../compute/import-progress.ts';
 import type { FailedItem, ImportCheckpoint, ImportListResponse } from '../domain/import.ts';
 import type { IngestBatchResult } from '../domain/page.ts';
 import { replaceText } from '../files/durable-file.ts';
-import { type ImportTarget, submissionOf } from '../importers/run-import.ts';
+import { type ImportTarget, retried, submissionOf } from '../importers/run-import.ts';
 import { type Context, type ServiceClient, ServiceError, UnreachableError } from './context.ts';
 import { CliError } from './output.ts';
 
@@ -26,9 +26,6 @@ type BatchReply = { results: IngestBatchResult[] };
 type FailureLine = FailedItem | { place: number; mended: true };
 
 const itemsPerRequest = 100;
-/** Retries of a restarting or full service; the longest wait is ten seconds. */
-const maxTries = 8;
-const maxWaitMs = 10_000;
 
 export async function httpTarget(
   { stateDir, library, now, signal }: Context,
@@ -76,21 +73,15 @@ export async function httpTarget(
   const send = async (items: readonly PlacedItem[]): Promise<ItemOutcome[]> => {
     if (items.length === 0) return [];
     const pages = items.map(({ item }) => submissionOf(item, label));
-    for (let attempt = 1; ; attempt++) {
-      try {
-        const batch = { pages };
-        const { results } = await client.call<BatchReply>('POST', '/v1/pages/batch', batch, signal);
-        return results.map((result, i) =>
-          result.outcome === 'rejected'
-            ? { outcome: 'failed', reason: result.detail }
-            : outcomeOf(items[i].item, result),
-        );
-      } catch (error) {
-        if (error instanceof ServiceError && error.status === 413) return sendParts(items, error);
-        const waitMs = waitAfter(error, attempt);
-        if (waitMs === null) throw stopped(error);
-        await delay(waitMs, undefined, { signal });
-      }
+    const call = () => client.call<BatchReply>('POST', '/v1/pages/batch', { pages }, signal);
+    try {
+      const { results } = await retried(call, askedMsOf, signal);
+      return results.map((result, i) =>
+        result.outcome === 'rejected' ? { outcome: 'failed', reason: result.detail } : outcomeOf(items[i].item, result),
+      );
+    } catch (error) {
+      if (error instanceof ServiceError && error.status === 413) return sendParts(items, error);
+      throw stopped(error);
     }
   };
 
@@ -143,15 +134,11 @@ async function append(path: string, from: number, text: string): Promise<number>
   return from + Buffer.byteLength(text);
 }
 
-/** Ms until the next try; null if retrying is useless or exhausted. */
-function waitAfter(error: unknown, attempt: number): number | null {
-  if (attempt >= maxTries) return null;
-  const backoff = Math.min(maxWaitMs, 250 * 2 ** (attempt - 1));
-  if (error instanceof UnreachableError) return backoff;
-  if (error instanceof ServiceError && (error.status === 503 || error.status === 429)) {
-    return Math.min(maxWaitMs, Math.max(backoff, (error.retryAfterS ?? 0) * 1000));
-  }
-  return null;
+/** Of a restarting or full service. */
+function askedMsOf(error: unknown): number | null {
+  if (error instanceof UnreachableError) return 0;
+  const passes = error instanceof ServiceError && (error.status === 503 || error.status === 429);
+  return passes ? (error.retryAfterS ?? 0) * 1000 : null;
 }
 
 function stopped(error: unknown): unknown {

@@ -2,6 +2,7 @@
  * Runs an import in batches; the target stores each batch with its checkpoint durably. One batch is in memory. A
  * restart resumes from the last checkpoint.
  */
+import { setTimeout as delay } from 'node:timers/promises';
 import { hasText, type ImportBatch, type PlacedItem, skipReason } from '../compute/import-progress.ts';
 import { ownCopy } from '../compute/structures/longer.ts';
 import {
@@ -103,6 +104,30 @@ export async function runImport(run: RunImportOptions): Promise<ImportCheckpoint
   if (place + 1 < begin) throw new ImportError('the source has fewer items than the last time');
   await send(true);
   return checkpoint;
+}
+
+const maxTries = 8;
+const maxWaitMs = 10_000;
+
+/**
+ * Repeats work that a full queue, a busy reader or a restarting service refuses, at most 8 times; the longest wait is ten seconds.
+ * `askedMsOf`: how long the error asks to wait, ms; null if another try does not help.
+ * Errors: the last one; the signal's reason.
+ */
+export async function retried<Result>(
+  work: () => Promise<Result>,
+  askedMsOf: (error: unknown) => number | null,
+  signal: AbortSignal,
+): Promise<Result> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await work();
+    } catch (error) {
+      const askedMs = tries < maxTries ? askedMsOf(error) : null;
+      if (askedMs === null) throw error;
+      await delay(Math.min(maxWaitMs, Math.max(askedMs, 250 * 2 ** (tries - 1))), undefined, { signal });
+    }
+  }
 }
 
 export interface DryRun {

@@ -2,8 +2,6 @@
  * Imports into the store of a running or stopped service: a batch and its checkpoint are one transaction, so counts are exact after a
  * kill, and the same file resumes where it stopped.
  */
-
-import { setTimeout as delay } from 'node:timers/promises';
 import { ingestPage, type PageSubmission } from '../../commands/ingest-page.ts';
 import type { ExtractedPage } from '../../compute/extraction/extract-html.ts';
 import { afterBatch, type ImportBatch, type ItemOutcome, outcomeOf } from '../../compute/import-progress.ts';
@@ -11,7 +9,7 @@ import { canonicalizeUrl } from '../../compute/web/canonical-url.ts';
 import { JobError } from '../../domain/errors.ts';
 import type { ImportCheckpoint, ImportItem } from '../../domain/import.ts';
 import { withFacts } from '../../domain/page-facts.ts';
-import { type ImportTarget, submissionOf } from '../../importers/run-import.ts';
+import { type ImportTarget, retried, submissionOf } from '../../importers/run-import.ts';
 import type { FailureKey, ImportReader } from '../../store/imports.ts';
 import type { Command } from '../../store/store.ts';
 import type { ContentReaders } from '../fetching/content-readers.ts';
@@ -44,29 +42,23 @@ export async function withPdfTexts<Placed extends { item: ImportItem }>(
   return read;
 }
 
-/** Tries of a PDF while the readers are busy. */
-const maxTries = 8;
-
-async function withPdfText(
-  { pdf, ...item }: ImportItem,
-  pdfs: PdfReaders,
-  signal: AbortSignal,
-  tries = 1,
-): Promise<ImportItem> {
+async function withPdfText({ pdf, ...item }: ImportItem, pdfs: PdfReaders, signal: AbortSignal): Promise<ImportItem> {
   if (pdf === undefined) return item;
+  // The reader takes the bytes.
+  const read = () => pdfs['application/pdf']({ bytes: new Uint8Array(pdf), charset: null }, signal);
   try {
-    const bytes = new Uint8Array(pdf); // the reader takes them
-    const page = await pdfs['application/pdf']({ bytes, charset: null }, signal);
+    const page = await retried(read, askedMsOf, signal);
     return { ...item, title: item.title ?? page.title, body_text: page.text, metadata: withFacts(item.metadata, page) };
   } catch (error) {
     signal.throwIfAborted();
     if (!(error instanceof JobError)) throw error;
-    if (error.retryAfterMs === undefined || error.permanent || tries >= maxTries)
-      return { ...item, fault: error.message };
-    await delay(error.retryAfterMs, undefined, { signal });
-    return withPdfText({ ...item, pdf }, pdfs, signal, tries + 1);
+    return { ...item, fault: error.message };
   }
 }
+
+/** While the readers are busy. */
+const askedMsOf = (error: unknown): number | null =>
+  error instanceof JobError && !error.permanent ? (error.retryAfterMs ?? null) : null;
 
 export function importTarget(dependencies: ImportTargetDependencies): ImportTarget {
   const { label, maxItems, commit, imports, canonicalize, prepareItem, pdfs, signal, now } = dependencies;

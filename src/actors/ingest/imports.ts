@@ -12,14 +12,13 @@ import { createWriteStream } from 'node:fs';
 import { mkdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { setTimeout as delay } from 'node:timers/promises';
 import { DomainError, errorCode, errorMessage, required } from '../../domain/errors.ts';
 import type { FailedItem, ImportCheckpoint, ImportFormat, ImportQuery, ImportResponse } from '../../domain/import.ts';
 import { isoOf } from '../../domain/values.ts';
 import { programFile } from '../../files/program-files.ts';
 import { ImportError } from '../../importers/item-parts.ts';
 import type { ImportSource } from '../../importers/open-source.ts';
-import { type ImportTarget, runImport } from '../../importers/run-import.ts';
+import { type ImportTarget, retried, runImport } from '../../importers/run-import.ts';
 import type { StoreReader } from '../../store/store.ts';
 import type { LibraryMetrics } from '../../telemetry/metrics.ts';
 import { Semaphore } from '../../threads/semaphore.ts';
@@ -63,9 +62,6 @@ const itemsPerBatch = 100;
 /** Failure reasons listed; the rest are summed up. Failures beyond are not examined. */
 const mostReasons = 20;
 const mostFailuresRead = 10_000;
-/** Retries while a queue or disk is full; the longest wait is ten seconds. */
-const maxTries = 8;
-const maxWaitMs = 10_000;
 
 export function importsService(dependencies: ImportsDependencies): StartService<ImportMessages> {
   const { reader, storeId, dir, metrics, now, log } = dependencies;
@@ -76,7 +72,7 @@ export function importsService(dependencies: ImportsDependencies): StartService<
     const given = { label, maxItems: itemsPerBatch, imports: reader.imports, signal };
     const target = importTarget({ ...dependencies, ...given, prepareItem });
     const take: ImportTarget['take'] = async (before, batch) => {
-      const after = await untilTaken(() => target.take(before, batch), signal);
+      const after = await retried(() => target.take(before, batch), askedMsOf, signal);
       const grown = (of: 'accepted' | 'revisit' | 'blacklisted') => after.counts[of] - before.counts[of];
       metrics.ingestPages.inc({ outcome: 'queued' }, grown('accepted'));
       metrics.ingestPages.inc({ outcome: 'revisit' }, grown('revisit'));
@@ -273,19 +269,10 @@ function reasonOf(error: unknown): string {
   return error instanceof ImportError || error instanceof DomainError ? error.message : unexpected;
 }
 
-/** Retry while a queue is full or the disk fails. Errors: the last one; the signal's reason. */
-async function untilTaken<Result>(take: () => Promise<Result>, signal: AbortSignal): Promise<Result> {
-  for (let tries = 1; ; tries++) {
-    try {
-      return await take();
-    } catch (error) {
-      const passes =
-        error instanceof DomainError && (error.code === 'overloaded' || error.code === 'store_unavailable');
-      if (!passes || tries >= maxTries) throw error;
-      const backoffMs = Math.max(250 * 2 ** (tries - 1), (error.retryAfterS ?? 0) * 1000);
-      await delay(Math.min(maxWaitMs, backoffMs), undefined, { signal });
-    }
-  }
+/** While a queue is full or the disk fails. */
+function askedMsOf(error: unknown): number | null {
+  const passes = error instanceof DomainError && (error.code === 'overloaded' || error.code === 'store_unavailable');
+  return passes ? (error.retryAfterS ?? 0) * 1000 : null;
 }
 
 /** 64 MB of JSON read whole take some 600 MB. */
