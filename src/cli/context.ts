@@ -1,6 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { closing } from '../compute/closing.ts';
 import { parsedJson } from '../compute/structures/json-fields.ts';
 import type { Scope } from '../domain/access.ts';
 import { demoFolderOf } from '../settings/library-folders.ts';
@@ -53,12 +54,8 @@ export async function withStore<Result>(
     import('../store/store-view.ts'),
   ]);
   await proveStore(settings.data_dir, { isShared: true, wasUsed: false });
-  const view = StoreView.open(settings.data_dir);
-  try {
-    return await use(view);
-  } finally {
-    await view.close();
-  }
+  await using view = closing(StoreView.open(settings.data_dir));
+  return await use(view);
 }
 
 export function get<Reply>(context: Context, path: string): Promise<Reply> {

@@ -124,13 +124,9 @@ export async function httpTarget(
 /** Append after the valid bytes: later bytes of a killed process are cut off. */
 async function append(path: string, from: number, text: string): Promise<number> {
   if (existsSync(path)) truncateSync(path, from);
-  const file = await open(path, 'a', 0o600);
-  try {
-    await file.writeFile(text);
-    await file.sync();
-  } finally {
-    await file.close();
-  }
+  await using file = await open(path, 'a', 0o600);
+  await file.writeFile(text);
+  await file.sync();
   return from + Buffer.byteLength(text);
 }
 

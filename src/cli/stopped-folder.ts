@@ -1,4 +1,5 @@
 /** Locks the data folder for commands that need the service stopped. */
+import { closing } from '../compute/closing.ts';
 import { isOperatorError } from '../domain/errors.ts';
 import { isClustered } from '../settings/library-folders.ts';
 import { type DataFolder, openDataFolder, requireRoomToOpen } from '../store/data-folder.ts';
@@ -13,19 +14,18 @@ export async function withStoppedFolder<Result>(
   what: string,
   use: (folder: DataFolder) => Promise<Result>,
 ): Promise<Result> {
-  let folder: DataFolder;
+  using folder = stoppedFolder(settings.data_dir, newId(), what);
+  return await use(folder);
+}
+
+function stoppedFolder(path: string, nonce: string, what: string): DataFolder {
   try {
-    folder = openDataFolder(settings.data_dir, newId());
+    return openDataFolder(path, nonce);
   } catch (error) {
     if (!isOperatorError(error, 'data_folder') || !error.message.startsWith('another readback')) throw error;
     throw new CliError(exitCodes.inUse, `${error.message}\n${what} needs the service stopped: stop it and retry`, {
       cause: error,
     });
-  }
-  try {
-    return await use(folder);
-  } finally {
-    folder.release();
   }
 }
 
@@ -57,11 +57,8 @@ export function withStoppedStore<Result>(
   return withOwnFolder(context, what, async ({ path, wasUsed, isLost }) => {
     requireRoomToOpen(path);
     await proveStore(path, { isShared: false, wasUsed });
-    const store = await Store.open(path, context.newId, { isFolderLost: isLost, say: context.terminal.note });
-    try {
-      return await use(store);
-    } finally {
-      await store.close();
-    }
+    const { newId, terminal } = context;
+    await using store = closing(await Store.open(path, newId, { isFolderLost: isLost, say: terminal.note }));
+    return await use(store);
   });
 }

@@ -4,6 +4,7 @@
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { closing } from '../compute/closing.ts';
 import { FatalError } from '../domain/errors.ts';
 import { LibraryCopy } from '../store/library-copy.ts';
 import { KeySum, type Position, RowBlock, type StoredRow } from '../store/stored-rows.ts';
@@ -58,19 +59,14 @@ async function usablePosition({ path, rows, claim, newStoreId, log }: BringUpOpt
 
 /** The file is current: note who continues it. */
 async function note({ path, claim, newStoreId }: BringUpOptions): Promise<void> {
-  const copy = LibraryCopy.open(path, newStoreId);
+  await using copy = closing(LibraryCopy.open(path, newStoreId));
   await copy.stand(positionOf(claim));
-  await copy.close();
 }
 
 async function seed({ path, claim, commits, newStoreId, ending }: BringUpOptions): Promise<void> {
   LibraryCopy.discard(path);
-  const copy = LibraryCopy.open(path, newStoreId);
-  try {
-    await copy.stand(await sendRows({ copy, claim, commits, ending }));
-  } finally {
-    await copy.close();
-  }
+  await using copy = closing(LibraryCopy.open(path, newStoreId));
+  await copy.stand(await sendRows({ copy, claim, commits, ending }));
 }
 
 /** Commit every row of a file as a new library. Returns its position. Errors: FatalError; of `ending`. */
@@ -158,32 +154,28 @@ async function take(
   page: Page,
   start: StoredRow & { seq: number } = { database: '', key: Buffer.alloc(0), value: null, seq: 0 },
 ): Promise<boolean> {
-  const copy = LibraryCopy.open(path, newStoreId);
-  try {
-    const next = (after: StoredRow & { seq: number }) => database.query<StoredRow & { seq: number }>(page(after));
-    let toldAt = performance.now();
-    let rows = 0;
-    let coming = next(start);
-    for (;;) {
-      const taken = await coming;
-      ending.throwIfAborted();
-      const last = taken.at(-1);
-      if (last === undefined) break;
-      coming = next(last);
-      coming.catch(() => {}); // awaited in the next round, unless writing fails before
-      await copy.apply(taken);
-      rows += taken.length;
-      if (performance.now() - toldAt < tellEveryMs) continue;
-      toldAt = performance.now();
-      log.info({ rows, keys: claim.keys }, 'the library is read from PostgreSQL');
-    }
-    const { keys, key_sum } = copy.sum;
-    if (keys !== claim.keys || key_sum !== claim.key_sum) return false;
-    await copy.stand(positionOf(claim));
-    return true;
-  } finally {
-    await copy.close();
+  await using copy = closing(LibraryCopy.open(path, newStoreId));
+  const next = (after: StoredRow & { seq: number }) => database.query<StoredRow & { seq: number }>(page(after));
+  let toldAt = performance.now();
+  let rows = 0;
+  let coming = next(start);
+  for (;;) {
+    const taken = await coming;
+    ending.throwIfAborted();
+    const last = taken.at(-1);
+    if (last === undefined) break;
+    coming = next(last);
+    coming.catch(() => {}); // awaited in the next round, unless writing fails before
+    await copy.apply(taken);
+    rows += taken.length;
+    if (performance.now() - toldAt < tellEveryMs) continue;
+    toldAt = performance.now();
+    log.info({ rows, keys: claim.keys }, 'the library is read from PostgreSQL');
   }
+  const { keys, key_sum } = copy.sum;
+  if (keys !== claim.keys || key_sum !== claim.key_sum) return false;
+  await copy.stand(positionOf(claim));
+  return true;
 }
 
 function positionOf({ library, epoch, run, seq, keys, key_sum }: Position): Position {

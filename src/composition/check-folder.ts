@@ -4,6 +4,7 @@
  */
 import { join } from 'node:path';
 import { auditSegmentFiles, auditSpaceFiles, type FilesAudit } from '../actors/indexes/audit-files.ts';
+import { closing } from '../compute/closing.ts';
 import type { PageTools } from '../engine/prepare-page.ts';
 import { auditStore, type StoreAudit } from '../store/audit.ts';
 import { StoreView } from '../store/store-view.ts';
@@ -45,23 +46,19 @@ export interface Comparing {
 export async function checkFolder(dataDir: string, comparing?: Comparing): Promise<FolderReport> {
   const store = await auditStore(dataDir);
   if (comparing === undefined) return checkFiles(dataDir, store, null);
-  const view = StoreView.open(dataDir);
-  try {
-    const comparison = new PageComparison(view.reader, comparing.tools, comparing.sample);
-    const ofVectors = comparing.texts === undefined ? [] : await comparison.vectorFindings(comparing.texts);
-    const findings = [...store.findings, ...comparison.storeFindings(), ...ofVectors];
-    return {
-      ...(await checkFiles(dataDir, { ...store, findings }, comparison)),
-      compared: {
-        pages: comparison.numbers.length,
-        of: store.pages,
-        vectors: comparison.vectors,
-        ofEarlierVersions: comparison.ofEarlierVersions,
-      },
-    };
-  } finally {
-    await view.close();
-  }
+  await using view = closing(StoreView.open(dataDir));
+  const comparison = new PageComparison(view.reader, comparing.tools, comparing.sample);
+  const ofVectors = comparing.texts === undefined ? [] : await comparison.vectorFindings(comparing.texts);
+  const findings = [...store.findings, ...comparison.storeFindings(), ...ofVectors];
+  return {
+    ...(await checkFiles(dataDir, { ...store, findings }, comparison)),
+    compared: {
+      pages: comparison.numbers.length,
+      of: store.pages,
+      vectors: comparison.vectors,
+      ofEarlierVersions: comparison.ofEarlierVersions,
+    },
+  };
 }
 
 async function checkFiles(

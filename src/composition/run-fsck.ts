@@ -1,6 +1,7 @@
 /** The `fsck` command: verifies a data folder, and with `--repair` deletes faulty index files, which the next start builds again. */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { closing } from '../compute/closing.ts';
 import { builtInModel } from '../domain/model.ts';
 import { Encoder, EncoderUnusableError } from '../encoder/encoder.ts';
 import { encoderDir } from '../encoder/encoder-files.ts';
@@ -30,13 +31,13 @@ const remedy =
 
 /** True if the folder is sound, with `repair` once the next start has built what is deleted. Errors: OperatorError `data_folder` while a service uses the folder, `store_damaged`. */
 export async function runFsck({ settings, repair, full, seed, say, newId }: FsckOptions): Promise<boolean> {
-  const folder = openDataFolder(settings.data_dir, newId());
+  using folder = openDataFolder(settings.data_dir, newId());
   const comparing = {
     sample: { seed, pages: full ? Number.POSITIVE_INFINITY : samplePages },
     tools: openPageTools(settings.chunking),
   };
   const log = { info: () => {}, warn: () => {} };
-  const encoder = new Encoder({ dim: builtInModel.dim, dir: settings.encoder.dir ?? encoderDir, log });
+  await using encoder = closing(new Encoder({ dim: builtInModel.dim, dir: settings.encoder.dir ?? encoderDir, log }));
   const encode = (texts: readonly string[]) => encoder.encode(texts, 'passage');
   const look = async (path: string) => {
     const endsAt = performance.now() + encodingMs;
@@ -49,21 +50,16 @@ export async function runFsck({ settings, repair, full, seed, say, newId }: Fsck
     tell(report, seed, say);
     return report;
   };
-  try {
-    await proveStore(folder.path, { isShared: false, wasUsed: folder.wasUsed });
-    const { store, index } = await look(folder.path);
-    for (const { dir } of repair ? index : []) {
-      rmSync(join(folder.path, 'index', dir), { recursive: true, force: true });
-      say(`index/${dir}: deleted, the next start builds it again`);
-    }
-    const isSound = store.length === 0 && (repair || index.length === 0);
-    say(!isSound ? 'not sound' : index.length === 0 ? 'sound' : 'sound once the next start has built what was deleted');
-    if (store.length > 0) say(remedy);
-    return isSound;
-  } finally {
-    folder.release();
-    await encoder.close();
+  await proveStore(folder.path, { isShared: false, wasUsed: folder.wasUsed });
+  const { store, index } = await look(folder.path);
+  for (const { dir } of repair ? index : []) {
+    rmSync(join(folder.path, 'index', dir), { recursive: true, force: true });
+    say(`index/${dir}: deleted, the next start builds it again`);
   }
+  const isSound = store.length === 0 && (repair || index.length === 0);
+  say(!isSound ? 'not sound' : index.length === 0 ? 'sound' : 'sound once the next start has built what was deleted');
+  if (store.length > 0) say(remedy);
+  return isSound;
 }
 
 function tell(report: FolderReport, seed: number, say: (line: string) => void): void {

@@ -80,10 +80,6 @@ export function syncFolder(path: string): Promise<void> {
 }
 
 async function sync(path: string, flags: string): Promise<void> {
-  const file = await open(path, flags);
-  try {
-    await file.sync();
-  } finally {
-    await file.close();
-  }
+  await using file = await open(path, flags);
+  await file.sync();
 }

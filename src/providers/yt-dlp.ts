@@ -8,6 +8,7 @@
 import { mkdirSync } from 'node:fs';
 import { mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { closing } from '../compute/closing.ts';
 import { addressPolicy } from '../compute/web/address-policy.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { FetchError } from './fetch-error.ts';
@@ -122,23 +123,17 @@ export function openYtDlp(options: YtDlpOptions): YtDlp {
     const isListed = policy.lists(hostname);
     const endTurn = isListed ? () => {} : await turns.take(hostname, signal, maxAhead);
     const runBehindProxy = async (): Promise<T> => {
-      const proxy = await openFilteringProxy({
-        allowPrivateHosts,
-        maxBytes: limits.maxBytes,
-        ...(lookup === undefined ? {} : { lookup }),
+      const { maxBytes } = limits;
+      const own = { allowPrivateHosts, maxBytes, ...(lookup === undefined ? {} : { lookup }) };
+      await using proxy = closing(await openFilteringProxy(own));
+      const whole = [...commonArgs, ...args, '--', href];
+      return await runYtDlp({ ...where, args: whole, proxy, limits, signal }, (result, dir) => {
+        if (result.ended === 0) return use(result, dir);
+        const fault = ytDlpFault(result.complaint, proxy.refusal());
+        if (fault.code === 'timeout' && !proxy.hasGiven()) throw new FetchError('unreachable', fault.message);
+        if (enough.has(fault.code) && fault.retryAfterMs !== undefined) turns.postpone(hostname, fault.retryAfterMs);
+        throw fault;
       });
-      try {
-        const whole = [...commonArgs, ...args, '--', href];
-        return await runYtDlp({ ...where, args: whole, proxy, limits, signal }, (result, dir) => {
-          if (result.ended === 0) return use(result, dir);
-          const fault = ytDlpFault(result.complaint, proxy.refusal());
-          if (fault.code === 'timeout' && !proxy.hasGiven()) throw new FetchError('unreachable', fault.message);
-          if (enough.has(fault.code) && fault.retryAfterMs !== undefined) turns.postpone(hostname, fault.retryAfterMs);
-          throw fault;
-        });
-      } finally {
-        await proxy.close();
-      }
     };
     try {
       return await (isListed ? runBehindProxy() : network.contact(runBehindProxy));

@@ -17,6 +17,7 @@ import {
 import { copyFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { closing } from '../compute/closing.ts';
 import { parsedJson } from '../compute/structures/json-fields.ts';
 import { errorCode, OperatorError } from '../domain/errors.ts';
 import { sha256Of } from '../files/checked-file.ts';
@@ -174,19 +175,15 @@ export function clearInterruptedRestore(dataDir: string): void {
 /** Give the copied store a new identity and the missing rules. Returns how many rules. */
 async function adoptStore(dir: string, storeId: string, rules: readonly CarriedRule[]): Promise<number> {
   await restampStore(dir, storeId);
-  const environment = openEnvironment(dir, () => storeId);
-  try {
-    const blacklist = new BlacklistTransactor(environment);
-    const counters = new Counters(environment);
-    const lacking = rules.filter(({ kind, pattern }) => blacklist.find(kind, pattern) === undefined);
-    await environment.root.childTransaction(() => {
-      for (const rule of lacking) blacklist.begin({ ...rule, no: counters.take('blacklist') });
-    });
-    await environment.root.flushed;
-    return lacking.length;
-  } finally {
-    await environment.close();
-  }
+  await using environment = closing(openEnvironment(dir, () => storeId));
+  const blacklist = new BlacklistTransactor(environment);
+  const counters = new Counters(environment);
+  const lacking = rules.filter(({ kind, pattern }) => blacklist.find(kind, pattern) === undefined);
+  await environment.root.childTransaction(() => {
+    for (const rule of lacking) blacklist.begin({ ...rule, no: counters.take('blacklist') });
+  });
+  await environment.root.flushed;
+  return lacking.length;
 }
 
 /** Lock a backup against `removeBackup` during `work`. */

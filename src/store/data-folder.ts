@@ -7,7 +7,8 @@ import { dirname, join } from 'node:path';
 import { errorMessage, isDiskFull, isOperatorError, OperatorError } from '../domain/errors.ts';
 import { takeFolderLock } from './folder-lock.ts';
 
-export interface DataFolder {
+/** `using` releases it. */
+export interface DataFolder extends Disposable {
   path: string;
   /** Whether a process used it before and released it properly. */
   wasUsed: boolean;
@@ -26,7 +27,10 @@ export function openDataFolder(path: string, nonce: string): DataFolder {
   try {
     chmodSync(path, 0o700);
     const lock = takeFolderLock(path, nonce);
-    if ('release' in lock) return { path, wasUsed: lock.wasReleased, isLost: lock.isLost, release: lock.release };
+    if ('release' in lock) {
+      const { wasReleased: wasUsed, isLost, release } = lock;
+      return { path, wasUsed, isLost, release, [Symbol.dispose]: release };
+    }
     throw new OperatorError('data_folder', `another readback (process ${lock.heldBy}) is using ${path}`);
   } catch (error) {
     if (isOperatorError(error, 'data_folder')) throw error;

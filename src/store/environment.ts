@@ -12,6 +12,7 @@ import { mkdir, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { type Database, type DatabaseOptions, type Key, open, type RootDatabase } from 'lmdb';
+import { closing } from '../compute/closing.ts';
 import { nullIfMissing } from '../domain/error-code.ts';
 import { FatalError, OperatorError } from '../domain/errors.ts';
 import { replaceFile } from '../files/durable-file.ts';
@@ -281,13 +282,9 @@ function fileIdentity({ dev, ino }: { dev: number; ino: number }): string {
 
 /** Give a closed store a new identity, so that old index files are set aside. */
 export async function restampStore(path: string, storeId: string): Promise<void> {
-  const root = openRoot(path);
-  try {
-    await root.openDB<string | number, string>({ name: 'stamp' }).put('store_id', storeId);
-    await root.flushed;
-  } finally {
-    await root.close();
-  }
+  await using root = closing(openRoot(path));
+  await root.openDB<string | number, string>({ name: 'stamp' }).put('store_id', storeId);
+  await root.flushed;
 }
 
 function positionIn(stored: string | number | undefined): Position | null {

@@ -2,6 +2,7 @@
  * Reads videos: description and captions by yt-dlp, as text with timed sections. Captions are fetched like pages, with the same limits.
  * Without captions the sound is loaded and transcribed, if possible.
  */
+import { closing } from '../../compute/closing.ts';
 import type { ExtractedPage } from '../../compute/extraction/extract-html.ts';
 import { type CaptionWishes, type ChosenCaptions, chooseCaptions } from '../../compute/transcript/choose-captions.ts';
 import type { TranscriptText } from '../../compute/transcript/transcript-text.ts';
@@ -92,15 +93,11 @@ export function openVideoReader(dependencies: VideoReaderDependencies) {
   /** Asks for the video again, as addresses of sounds expire and are bound to one program. */
   const transcriptOf = async (url: string, info: VideoInfo, attempt: VideoAttempt): Promise<TranscriptText> => {
     const { signal, goOn } = attempt;
-    const recording = attempt.recordings.openVideo();
-    try {
-      await goOn();
-      const { maxBytes, timeoutMs } = recording.sink;
-      await ytDlp.loadSound(url, { path: await recording.path(), maxBytes, timeoutMs, signal, maxAhead });
-      return await recording.read(info.chapters, { signal, goOn });
-    } finally {
-      await recording.close();
-    }
+    await using recording = closing(attempt.recordings.openVideo());
+    await goOn();
+    const { maxBytes, timeoutMs } = recording.sink;
+    await ytDlp.loadSound(url, { path: await recording.path(), maxBytes, timeoutMs, signal, maxAhead });
+    return await recording.read(info.chapters, { signal, goOn });
   };
 
   const captionsOf = async ({ form }: ChosenCaptions, info: VideoInfo, signal: AbortSignal) => {

@@ -16,6 +16,7 @@ import { copyOut, sendRows } from '../../cluster/bring-up-copy.ts';
 import { type Database, openDatabase } from '../../cluster/database.ts';
 import { ClusterMember } from '../../cluster/member.ts';
 import { migrateSchema, requireSchema, schemaVersion } from '../../cluster/schema.ts';
+import { closing } from '../../compute/closing.ts';
 import { libraryName, type Scope } from '../../domain/access.ts';
 import { openDataFolder } from '../../store/data-folder.ts';
 import { storeFormat } from '../../store/environment.ts';
@@ -106,9 +107,9 @@ async function exportFolder(context: Context, database: Database, library: strin
   if (existsSync(path) && readdirSync(path).length > 0)
     throw new CliError(exitCodes.misuse, `${path} exists and is not empty`);
   const { newId: newStoreId, signal: ending } = context;
-  const folder = openDataFolder(path, newStoreId());
+  using folder = openDataFolder(path, newStoreId());
   // The folder gets a store only when it is complete.
-  const part = join(path, 'export');
+  const part = join(folder.path, 'export');
   try {
     mkdirSync(part);
     const found = await copyOut(library, { path: part, database, newStoreId, ending, log: logOf(context) });
@@ -118,7 +119,6 @@ async function exportFolder(context: Context, database: Database, library: strin
     renameSync(join(part, 'store'), join(path, 'store'));
   } finally {
     rmSync(part, { recursive: true, force: true });
-    folder.release();
   }
 }
 
@@ -126,34 +126,27 @@ async function importFolder(context: Context, database: Database, library: strin
   const { newId: newStoreId, monotonic, settings } = context;
   if (!existsSync(join(path, 'store', 'data.mdb')))
     throw new CliError(exitCodes.misuse, `${path} is not a data folder: it has no store`);
-  const folder = openDataFolder(path, newStoreId());
-  try {
-    await proveStore(path, { isShared: false, wasUsed: true });
-    await (await Store.open(path, newStoreId)).close(); // of the newest format
-    const member = await ClusterMember.open({
+  using folder = openDataFolder(path, newStoreId());
+  await proveStore(folder.path, { isShared: false, wasUsed: true });
+  await (await Store.open(path, newStoreId)).close(); // of the newest format
+  await using member = closing(
+    await ClusterMember.open({
       ...{ url: urlOf(context), address: 'http://none', leaseS: settings.cluster.lease_s, format: storeFormat },
       ...{ monotonic, log: logOf(context) },
-    });
-    try {
-      await newLibrary(database, library, 'importing');
-      const claimed = await member.claim(library, 'importing');
-      if (claimed === null) throw new CliError(exitCodes.failed, `another host has taken ${library}`);
-      const copy = LibraryCopy.open(path, newStoreId);
-      try {
-        await sendRows({ copy, claim: claimed.claim, commits: claimed.commits, ending: context.signal });
-        await endImport(database, claimed.claim);
-      } catch (error) {
-        await discardImport(database, claimed.claim);
-        throw error;
-      } finally {
-        await copy.close();
-        await claimed.release();
-      }
-    } finally {
-      await member.close();
-    }
+    }),
+  );
+  await newLibrary(database, library, 'importing');
+  const claimed = await member.claim(library, 'importing');
+  if (claimed === null) throw new CliError(exitCodes.failed, `another host has taken ${library}`);
+  try {
+    await using copy = closing(LibraryCopy.open(path, newStoreId));
+    await sendRows({ copy, claim: claimed.claim, commits: claimed.commits, ending: context.signal });
+    await endImport(database, claimed.claim);
+  } catch (error) {
+    await discardImport(database, claimed.claim);
+    throw error;
   } finally {
-    folder.release();
+    await claimed.release();
   }
 }
 
@@ -169,10 +162,6 @@ function urlOf({ settings }: Context): string {
 }
 
 async function withDatabase(context: Context, use: (database: Database) => Promise<ExitCode>): Promise<ExitCode> {
-  const database = await openDatabase({ url: urlOf(context), timeoutMs, log: logOf(context) });
-  try {
-    return await use(database);
-  } finally {
-    await database.close();
-  }
+  await using database = closing(await openDatabase({ url: urlOf(context), timeoutMs, log: logOf(context) }));
+  return await use(database);
 }

@@ -2,12 +2,14 @@
  * `readback doctor`: checks settings, folder, native modules, capabilities, models and the index; changes nothing. `readback fsck`:
  * checks the store and the index in full.
  */
+
 import { existsSync, lstatSync, mkdtempSync, rmSync, statfsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { clockAheadText, daysAhead } from '../../actors/system/retention.ts';
 import { checkFolder, isClean } from '../../composition/check-folder.ts';
+import { closing } from '../../compute/closing.ts';
 import { errorMessage } from '../../domain/errors.ts';
 import { dimProblem } from '../../domain/known-models.ts';
 import { builtInModel } from '../../domain/model.ts';
@@ -117,15 +119,11 @@ async function encoder({ settings }: Context): Promise<Found> {
   const dir = settings.encoder.dir ?? encoderDir;
   checkEncoderFiles(dir);
   const log = { info: () => {}, warn: () => {} };
-  const asked = new Encoder({ dim: builtInModel.dim, dir, log });
-  try {
-    await asked.query(builtInModel.model_name);
-    const isNative = asked.state.runtime === 'native';
-    const by = isNative ? 'native runtime' : 'WebAssembly, several times slower: onnxruntime-node failed to load';
-    return { state: isNative ? 'ok' : 'warn', detail: `the built-in model, ${by}` };
-  } finally {
-    await asked.close();
-  }
+  await using asked = closing(new Encoder({ dim: builtInModel.dim, dir, log }));
+  await asked.query(builtInModel.model_name);
+  const isNative = asked.state.runtime === 'native';
+  const by = isNative ? 'native runtime' : 'WebAssembly, several times slower: onnxruntime-node failed to load';
+  return { state: isNative ? 'ok' : 'warn', detail: `the built-in model, ${by}` };
 }
 
 function wordList(): Found {

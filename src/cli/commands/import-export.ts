@@ -18,15 +18,10 @@ const jsonOf = (path: string): string =>
   statSync(path, { throwIfNoEntry: false })?.isDirectory() === true ? join(path, exportFile) : path;
 
 export async function isExport(path: string): Promise<boolean> {
-  const file = await open(jsonOf(path), 'r').catch(() => null); // the importer reports unreadable files
-  if (file === null) return false;
-  try {
-    if (!(await file.stat()).isFile()) return false;
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(256), 0, 256, 0);
-    return buffer.toString('latin1', 0, bytesRead).startsWith('{"kind":"readback_export"');
-  } finally {
-    await file.close();
-  }
+  await using file = await open(jsonOf(path), 'r').catch(() => null); // the importer reports unreadable files
+  if (file === null || !(await file.stat()).isFile()) return false;
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(256), 0, 256, 0);
+  return buffer.toString('latin1', 0, bytesRead).startsWith('{"kind":"readback_export"');
 }
 
 /** Errors: CliError with the line number for a damaged or truncated file; earlier lines stay imported. */

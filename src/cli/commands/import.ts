@@ -6,6 +6,7 @@ import { pipeline } from 'node:stream/promises';
 import { openExtractor, openPdfReader } from '../../actors/fetching/extract-page.ts';
 import { importTarget } from '../../actors/ingest/import-target.ts';
 import { submissionPreparer } from '../../actors/ingest/prepare-submission.ts';
+import { closing } from '../../compute/closing.ts';
 import { canonicalizeUrl } from '../../compute/web/canonical-url.ts';
 import type { FailedItem, ImportCheckpoint, ImportFormat, ImportOptions } from '../../domain/import.ts';
 import { isoOf } from '../../domain/values.ts';
@@ -232,7 +233,7 @@ async function withOfflineTarget<Result>(
   { label, pdfs }: { label: string; pdfs: ReturnType<PdfReader['of']> },
   use: (target: ImportTarget) => Promise<Result>,
 ): Promise<Result> {
-  const extractor = openExtractor(Math.max(2, availableParallelism()));
+  await using extractor = closing(openExtractor(Math.max(2, availableParallelism())));
   const { canonicalize } = settings;
   const { prepareItem } = submissionPreparer({
     extract: extractor.extract,
@@ -240,23 +241,19 @@ async function withOfflineTarget<Result>(
     maxAttempts: settings.jobs.max_attempts,
     now,
   });
-  try {
-    return await use(
-      importTarget({
-        label,
-        maxItems: itemsPerTransaction,
-        commit: (command) => store.commit(command),
-        imports: store.reader.imports,
-        canonicalize,
-        prepareItem,
-        quotaBytes: settings.storage.max_bytes,
-        usedBytes: () => store.usedBytes(),
-        pdfs,
-        signal,
-        now,
-      }),
-    );
-  } finally {
-    await extractor.close();
-  }
+  return await use(
+    importTarget({
+      label,
+      maxItems: itemsPerTransaction,
+      commit: (command) => store.commit(command),
+      imports: store.reader.imports,
+      canonicalize,
+      prepareItem,
+      quotaBytes: settings.storage.max_bytes,
+      usedBytes: () => store.usedBytes(),
+      pdfs,
+      signal,
+      now,
+    }),
+  );
 }
