@@ -16,7 +16,7 @@ import { z } from 'zod';
 import { embeddingText } from '../compute/embedding/embedding-text.ts';
 import { hasContent } from '../compute/embedding/encoder-windows.ts';
 import { fuseScores } from '../compute/ranking/fuse-scores.ts';
-import { addBit, type Bitmap, bitsNotIn, createBitmap, GrowingBitmap } from '../compute/structures/bitmap.ts';
+import { bitmapOf, bitsNotIn, createBitmap, GrowingBitmap } from '../compute/structures/bitmap.ts';
 import { builtInModel, graphFrom } from '../domain/model.ts';
 import type { Chunk } from '../domain/page.ts';
 import { Encoder, EncoderUnusableError } from '../encoder/encoder.ts';
@@ -327,10 +327,4 @@ function rowsOf(documents: readonly Document[], dim: number): Float32Array {
     rows.set(vector, row * dim);
   }
   return rows;
-}
-
-function bitmapOf(labels: Iterable<number>, bits: number): Bitmap {
-  const bitmap = createBitmap(bits);
-  for (const label of labels) if (label < bits) addBit(bitmap, label);
-  return bitmap;
 }

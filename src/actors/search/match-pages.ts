@@ -5,7 +5,7 @@
 import pLimit from 'p-limit';
 import { canonicalForm, rootOf } from '../../commands/entity-trees.ts';
 import { startOfDay } from '../../compute/ranking/query-times.ts';
-import { addBit, type Bitmap, createBitmap } from '../../compute/structures/bitmap.ts';
+import { type Bitmap, bitmapOf, createBitmap } from '../../compute/structures/bitmap.ts';
 import { TopK } from '../../compute/structures/top-k.ts';
 import { visitTimes } from '../../compute/structures/visit-times.ts';
 import { beginningsIn } from '../../domain/query-clause.ts';
@@ -74,7 +74,7 @@ export function pageMatcher({
   const count = async (pages: Uint32Array, zone: string, signal: AbortSignal | undefined): Promise<SearchFacets> => {
     const of = (fact: Parameters<Catalog['countFact']>[0]) => mostOf(catalog.countFact(fact, pages));
     const months = await countMonths(pages, zone, signal);
-    const topics = reader.clusters.countPages(setOf(pages, catalog.pageEnd));
+    const topics = reader.clusters.countPages(bitmapOf(pages, catalog.pageEnd));
     const names = await countNames(pages, signal);
     return {
       total: pages.length,
@@ -164,12 +164,6 @@ export function pageMatcher({
     };
   };
 }
-
-const setOf = (pages: Uint32Array, end: number): Bitmap => {
-  const set = createBitmap(end);
-  for (const no of pages) addBit(set, no);
-  return set;
-};
 
 /** The most frequent, as the answer has them. */
 function mostOf<Value extends string | number>(

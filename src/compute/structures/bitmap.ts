@@ -9,6 +9,13 @@ export function createBitmap(end: number): Bitmap {
   return new Uint32Array(new SharedArrayBuffer(Math.ceil(end / 32) * 4));
 }
 
+/** The labels below `end`. */
+export function bitmapOf(labels: Iterable<number>, end: number): Bitmap {
+  const set = createBitmap(end);
+  for (const label of labels) if (label < end) addBit(set, label);
+  return set;
+}
+
 export function hasBit(set: Bitmap, label: number): boolean {
   const word = label >>> 5;
   return word < set.length && (set[word] & (1 << (label & 31))) !== 0;

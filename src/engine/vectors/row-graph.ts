@@ -1,6 +1,6 @@
 /** Searches a neighbour graph of rows, on the searcher thread that owns it. What is not in the graph is compared one by one. */
 import type { HierarchicalNSW } from 'hnswlib-node';
-import { addBit, type Bitmap, createBitmap, hasBit } from '../../compute/structures/bitmap.ts';
+import { type Bitmap, bitmapOf, hasBit } from '../../compute/structures/bitmap.ts';
 import { type ScoredLabels, TopK } from '../../compute/structures/top-k.ts';
 import { graphPackage } from './graph-file.ts';
 import { cosinesWith, meanOfRows, type NearestOptions, nearestTo, offerRows } from './row-search.ts';
@@ -31,8 +31,7 @@ export class RowGraph {
     const ids = graph.getIdsList();
     this.#graph = graph;
     this.count = ids.length;
-    this.#labels = createBitmap(ids.reduce((most, id) => Math.max(most, id), 0) + 1);
-    for (const id of ids) addBit(this.#labels, id);
+    this.#labels = bitmapOf(ids, ids.reduce((most, id) => Math.max(most, id), 0) + 1);
   }
 
   /** Reads a checked file, without holding up the thread; null without the package. */

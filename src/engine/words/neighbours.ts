@@ -4,7 +4,7 @@
  * function words, whose frequencies say nothing.
  */
 import { isFunctionWord } from '../../compute/ranking/query-terms.ts';
-import { addBit, type Bitmap, createBitmap, hasBit } from '../../compute/structures/bitmap.ts';
+import { type Bitmap, bitmapOf, hasBit } from '../../compute/structures/bitmap.ts';
 import { firstAbove } from '../../compute/structures/sorted-search.ts';
 import { BREAK, wordBytes } from '../../compute/text/word-bytes.ts';
 import { withoutJoiners } from '../../domain/normalize-text.ts';
@@ -140,9 +140,7 @@ export function passagesWith(corpus: readonly CorpusSegment[], { bytes }: WordRu
       at = all.indexOf(bytes, runStarts[ordinal + 1]);
     }
   }
-  const set = createBitmap(Math.max(0, ...found) + 1);
-  for (const label of found) addBit(set, label);
-  return set;
+  return bitmapOf(found, Math.max(0, ...found) + 1);
 }
 
 export interface Named {
