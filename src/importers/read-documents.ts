@@ -2,6 +2,7 @@
 import { basename, posix } from 'node:path';
 import { decodeHTML, escapeText } from 'entities';
 import { decodeText } from '../compute/text/decode-text.ts';
+import { unescaped } from '../compute/web/unescaped.ts';
 import { fileHost, type ImportItem } from '../domain/import.ts';
 import { ImportError, itemOf, textOf } from './item-parts.ts';
 import { type ArchiveEntry, archiveEntries, bufferArchive, wholeOf } from './read-archive.ts';
@@ -149,15 +150,6 @@ export async function* readPackedFile({ own: file }: Owned): AsyncGenerator<Impo
     }
   }
   if (chapters === 0) throw new ImportError(`${file.path} has no chapters with text`);
-}
-
-/** A name may contain a bare percent sign. */
-function unescaped(href: string): string {
-  try {
-    return decodeURIComponent(href);
-  } catch {
-    return href;
-  }
 }
 
 async function* once(text: string): AsyncGenerator<string> {

@@ -16,6 +16,7 @@ import { BodyRoom } from '../compute/structures/body-room.ts';
 import { addressPolicy } from '../compute/web/address-policy.ts';
 import { addressInHeader } from '../compute/web/canonical-url.ts';
 import { normalizeHost } from '../compute/web/domain-match.ts';
+import { unescaped } from '../compute/web/unescaped.ts';
 import { type Clock, Deadline, systemClock } from './clock.ts';
 import { FetchError, transportError } from './fetch-error.ts';
 import { HostRateLimiter } from './host-rate-limiter.ts';
@@ -255,21 +256,13 @@ function openHop(
 }
 
 function headersFor(url: URL, userAgent: string): Record<string, string> {
-  const userinfo = [url.username, url.password].map(decoded).join(':');
+  const userinfo = `${unescaped(url.username)}:${unescaped(url.password)}`;
   return {
     'user-agent': userAgent,
     accept: '*/*',
     'accept-encoding': acceptEncoding,
     ...(userinfo === ':' ? {} : { authorization: `Basic ${Buffer.from(userinfo).toString('base64')}` }),
   };
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }
 
 function webUrl(text: string, base?: URL): URL {

@@ -7,6 +7,7 @@ import { domainToUnicode } from 'node:url';
 import { parse } from 'tldts';
 import { normalizeText } from '../../domain/normalize-text.ts';
 import type { Page } from '../../domain/page.ts';
+import { unescaped } from '../web/unescaped.ts';
 
 const authorKeys = ['author', 'authors'];
 /** Keys of `metadata` with texts, things with a `name` (JSON-LD persons), or lists of these. */
@@ -75,7 +76,7 @@ const longestBeginning = 200;
 export function addressBeginnings(url: string): string[] {
   if (!URL.canParse(url)) return [];
   const { host, pathname } = new URL(url);
-  const folders = decoded(pathname)
+  const folders = unescaped(pathname)
     .toLowerCase()
     .split('/')
     .filter((folder) => folder !== '');
@@ -89,15 +90,7 @@ const mostPathWords = 32;
 /** Lower-case words of an address' path; few, each once. A slug is often the title. */
 export function pathWords(url: string): string[] {
   if (!URL.canParse(url)) return [];
-  const path = normalizeText(decoded(new URL(url).pathname), 'NFC').toLowerCase();
+  const path = normalizeText(unescaped(new URL(url).pathname), 'NFC').toLowerCase();
   const words = path.match(/[\p{L}\p{M}\p{N}]+/gu) ?? [];
   return [...new Set(words.filter((word) => !emptyWords.test(word)))].slice(0, mostPathWords);
-}
-
-function decoded(path: string): string {
-  try {
-    return decodeURIComponent(path);
-  } catch {
-    return path; // not UTF-8: what can be read of it
-  }
 }

@@ -3,6 +3,7 @@
  * `canonicalizeUrl` under `canonicalize.known_addresses`. A rule is here only if it never makes one address of two pages.
  */
 import { domainMatches, normalizeHost } from './domain-match.ts';
+import { unescaped } from './unescaped.ts';
 
 const wordsOf = (list: string): string[] => list.trim().split(/\s+/);
 
@@ -138,15 +139,7 @@ function archivedPage(address: URL): URL | null {
   if (prefix === undefined) return null;
   const rest = pathname.slice(prefix.length);
   const isEscaped = /^https?%3a/i.test(rest);
-  return pageWritten(isEscaped ? unescaped(rest) : `${rest}${search}${hash}`);
-}
-
-function unescaped(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return '';
-  }
+  return pageWritten(isEscaped ? unescaped(rest, '') : `${rest}${search}${hash}`);
 }
 
 /** The slashes of `http://` are often collapsed in paths. */
