@@ -82,10 +82,10 @@ export async function* jsonElements(
   if (!hasList) throw new ImportError(`${name} is no list of entries`);
 }
 
-function parsed(text: string, name: string): unknown {
+export function parsed(text: string, name: string): unknown {
   try {
     return JSON.parse(text);
   } catch (cause) {
-    throw new ImportError(`${name} is no JSON: ${errorMessage(cause)}`, { cause });
+    throw new ImportError(`${name} is no JSON, or cut off: ${errorMessage(cause)}`, { cause });
   }
 }

@@ -2,8 +2,8 @@
  * Entries of JSON and CSV as items. A dialect says which field has what; `usual` has the names that most programs use, so that an unknown
  * program is read, too. Names are compared without case, spaces, hyphens and underscores.
  */
+
 import { decodeHTML } from 'entities';
-import { errorMessage } from '../domain/errors.ts';
 import type { ImportItem } from '../domain/import.ts';
 import type { EntryMarks } from './entry-marks.ts';
 import {
@@ -23,6 +23,7 @@ import {
   wholeText,
   withoutTags,
 } from './item-parts.ts';
+import { parsed } from './json-elements.ts';
 
 export type Fields = Record<string, unknown>;
 
@@ -337,7 +338,7 @@ export const firefoxMark = /"text\\?\/x-moz-place"/g;
 
 /** Bookmarks of Chromium and Firefox as JSON. In old backups of Firefox each tag is also a folder of copies below its own root. */
 export async function* readTree({ text, name, marks }: TextFile & { marks: EntryMarks }): AsyncGenerator<ImportItem> {
-  const root = fieldsOf(await wholeJson(text(), name));
+  const root = fieldsOf(parsed(await wholeText(text(), name), name));
   const [tags, others] = [true, false].map((is) =>
     elementsOf(root.children).filter(({ root: of }) => (of === 'tagsFolder') === is),
   );
@@ -347,15 +348,6 @@ export async function* readTree({ text, name, marks }: TextFile & { marks: Entry
     if (item.url === '') continue;
     marks.reachedNext();
     yield item;
-  }
-}
-
-async function wholeJson(pieces: AsyncIterable<string>, name: string): Promise<unknown> {
-  const text = await wholeText(pieces, name);
-  try {
-    return JSON.parse(text);
-  } catch (cause) {
-    throw new ImportError(`${name} is no JSON, or cut off: ${errorMessage(cause)}`, { cause });
   }
 }
 
