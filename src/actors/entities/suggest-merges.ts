@@ -9,7 +9,7 @@ import type { Entity, EntitySuggestion } from '../../domain/entity.ts';
 import { foldName } from '../../domain/normalize-text.ts';
 import { idOf } from '../../domain/values.ts';
 import type { EntityReader } from '../../store/entities.ts';
-import { inParts } from '../system/background.ts';
+import { inParts, nextTurn } from '../system/background.ts';
 
 export interface SuggestionThresholds {
   cosine_threshold: number;
@@ -72,8 +72,7 @@ export async function suggestMerges(
     compared += (some.length * (some.length - 1)) / 2;
     if (compared >= pairsPerTurn) {
       compared = 0;
-      await new Promise(setImmediate);
-      signal?.throwIfAborted();
+      await nextTurn(signal);
     }
   }
   return [...found.values()]

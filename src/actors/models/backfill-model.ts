@@ -32,6 +32,7 @@ import type { Job } from '../../domain/job.ts';
 import { type Backfill, type EmbeddingModel, isBuiltIn, isOutside } from '../../domain/model.ts';
 import type { Embedders } from '../../providers/embedders.ts';
 import { BreakerOpenError, ProviderError } from '../../providers/resilient-call.ts';
+import { nextTurn } from '../system/background.ts';
 import { goOnUnlessSuspect, type JobContext, type JobHandler } from '../system/job-actor.ts';
 import type { LibraryParts } from '../system/service.ts';
 import { countPages, type PageSlice, refusedIn, sliceOf, slicesFrom } from './backfill-slices.ts';
@@ -187,8 +188,7 @@ class BackfillAttempt {
     const ahead: Promise<EmbeddedSlice>[] = [];
     const embedAhead = async (count: number) => {
       while (ahead.length < count) {
-        await new Promise(setImmediate); // searches that came meanwhile go first
-        signal.throwIfAborted();
+        await nextTurn(signal);
         const next = slices.next();
         if (next.done === true) return;
         ahead.push(toldLater(this.#embed(next.value)));

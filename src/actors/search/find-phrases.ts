@@ -5,6 +5,7 @@
 import { foldPhrase } from '../../compute/ranking/exact-query.ts';
 import type { PageHead } from '../../store/pages.ts';
 import type { StoreReader } from '../../store/store.ts';
+import { nextTurn } from '../system/background.ts';
 import type { CandidatePages } from '../system/service.ts';
 
 /** Passages read per page and phrase. */
@@ -66,8 +67,7 @@ export function phraseFinder(reader: StoreReader): FindPhrases {
         if (!foldPhrase(text).includes(phrase)) missed.push(each);
         if (unbroken < sliceCharacters) continue;
         unbroken = 0;
-        await new Promise(setImmediate);
-        signal?.throwIfAborted();
+        await nextTurn(signal);
       }
       sought = missed;
     }

@@ -2,6 +2,7 @@
  * All pages that match a query, beyond the candidates: their order by other things than relevance, and counts of their values. Searcher
  * threads match the words. Work per page is done in slices.
  */
+
 import pLimit from 'p-limit';
 import { canonicalForm, rootOf } from '../../commands/entity-trees.ts';
 import { startOfDay } from '../../compute/ranking/query-times.ts';
@@ -15,6 +16,7 @@ import type { Searchers } from '../../engine/searchers.ts';
 import type { StoreReader } from '../../store/store.ts';
 import { uncountedTypes } from '../entities/shared-entities.ts';
 import type { Catalog } from '../indexes/catalog.ts';
+import { nextTurn } from '../system/background.ts';
 import type { MatchedPages, MatchRequest } from '../system/service.ts';
 import { matchClauses } from './pages-of-clauses.ts';
 import { findHost } from './retrieve-candidates.ts';
@@ -180,9 +182,4 @@ function mostOf<Value extends string | number>(
 
 function* slices(pages: Uint32Array, length: number): Generator<Uint32Array> {
   for (let from = 0; from < pages.length; from += length) yield pages.subarray(from, from + length);
-}
-
-async function nextTurn(signal: AbortSignal | undefined): Promise<void> {
-  await new Promise(setImmediate);
-  signal?.throwIfAborted();
 }

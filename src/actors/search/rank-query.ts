@@ -34,6 +34,7 @@ import {
 import { instantOf, numberOf } from '../../domain/values.ts';
 import type { StoreReader } from '../../store/store.ts';
 import { requireEntity } from '../entities/find-entities.ts';
+import { nextTurn } from '../system/background.ts';
 import type { LibraryParts, Retrieved, RetrieveRequest, SearchWords } from '../system/service.ts';
 import { phraseFinder } from './find-phrases.ts';
 import type { OutsideReranker } from './outside-reranker.ts';
@@ -435,7 +436,6 @@ function inBoth(pages: ReadonlySet<number>, others: ReadonlySet<number> | null):
  * Errors: the signal's reason.
  */
 export async function onNextTurn<Result>(work: () => Result, signal?: AbortSignal): Promise<Result> {
-  await new Promise(setImmediate);
-  signal?.throwIfAborted();
+  await nextTurn(signal);
   return work();
 }

@@ -116,6 +116,12 @@ export async function tellProgress<Result>(tell: () => void, work: () => Promise
   }
 }
 
+/** Requests are answered first. Errors: the signal's reason. */
+export async function nextTurn(signal?: AbortSignal): Promise<void> {
+  await new Promise(setImmediate);
+  signal?.throwIfAborted();
+}
+
 /**
  * The parts of a long list, each read after the last key of the one before, the first one `after`, until one is empty. Requests are
  * answered in between. Errors: the signal's reason.
@@ -127,7 +133,6 @@ export async function* inParts<Item, Key = number>(
 ): AsyncGenerator<Item[]> {
   for (let part = read(after); part.length > 0; part = read(keyOf(part[part.length - 1]))) {
     yield part;
-    await new Promise(setImmediate);
-    signal?.throwIfAborted();
+    await nextTurn(signal);
   }
 }

@@ -16,6 +16,7 @@ import type { PageMetadata } from '../../domain/metadata.ts';
 import { idOf } from '../../domain/values.ts';
 import type { Validators, Watch, WatchConfig, WatchKind } from '../../domain/watch.ts';
 import { ProviderError } from '../../providers/resilient-call.ts';
+import { nextTurn } from '../system/background.ts';
 import {
   type Completion,
   codeOf,
@@ -93,10 +94,7 @@ export function pollWatchHandler(dependencies: PollWatchDependencies): JobHandle
     const found: { item: SourceItem; canonical_url: string; domain: string }[] = [];
     const seen = new Set<string>();
     for (const [i, item] of items.entries()) {
-      if (i % sliceItems === sliceItems - 1) {
-        await new Promise(setImmediate);
-        signal.throwIfAborted();
-      }
+      if (i % sliceItems === sliceItems - 1) await nextTurn(signal);
       const canonical = canonicalizeUrl(item.url, canonicalize);
       if ('invalid' in canonical || seen.has(canonical.canonical_url)) continue;
       seen.add(canonical.canonical_url);
