@@ -70,7 +70,7 @@ export function importTarget(dependencies: ImportTargetDependencies): ImportTarg
     maxItems,
     load: async (id) => imports.get(id),
     failures: async (id) => imports.failures(id),
-    restart: (id) => commit(restartImport(id)),
+    restart: (id) => commit((transaction) => transaction.imports.remove(id)),
     take: async (before, given) => {
       refuseOverQuota(dependencies);
       const batch = { ...given, items: await withPdfTexts(given.items, pdfs, signal) };
@@ -124,8 +124,4 @@ export function forgetFailures(keys: readonly FailureKey[]): Command<void> {
       imports.put({ ...checkpoint, counts });
     }
   };
-}
-
-function restartImport(id: string): Command<void> {
-  return (transaction) => transaction.imports.remove(id);
 }
