@@ -142,9 +142,8 @@ export function createProgram(options: ProgramOptions): Command {
   const jobs = command('jobs', 'list jobs, newest first')
     .addOption(new Option('--status <status>', 'only this status').choices(jobStatuses))
     .addOption(new Option('--kind <kind>', 'only this kind').choices(jobKinds))
-    .option('--limit <number>', 'max number (default: 20; retry: all)', integer(1, 1_000_000))
-    .action(runs(load.jobs, 'jobsCommand'));
-  alsoList(jobs, runs(load.jobs, 'jobsCommand'));
+    .option('--limit <number>', 'max number (default: 20; retry: all)', integer(1, 1_000_000));
+  lists(jobs, runs(load.jobs, 'jobsCommand'));
   inside(jobs, 'retry', 'retry dead jobs: these, or all')
     .argument('[id...]', 'ids of jobs')
     .action((ids: string[], _options, self: Command) => {
@@ -199,8 +198,7 @@ export function createProgram(options: ProgramOptions): Command {
     .action(runs(load.backup, 'restoreCommand'));
 
   program.commandsGroup('Access and shell:');
-  const tokens = command('token', 'list access tokens').action(runs(load.token, 'tokensCommand'));
-  alsoList(tokens, runs(load.token, 'tokensCommand'));
+  const tokens = lists(command('token', 'list access tokens'), runs(load.token, 'tokensCommand'));
   inside(tokens, 'add <name>', 'make a token that can be revoked, such as for an assistant')
     .addOption(scopeOption('its scope; write includes read'))
     .action(runs(load.token, 'addTokenCommand'));
@@ -243,9 +241,8 @@ function addReading(program: Command, runs: Runs): void {
     .option('--after <date>', 'only pages visited at or after this date', date)
     .option('--before <date>', 'only pages visited before this date', date)
     .addOption(new Option('--status <status>', 'only this status').choices(pageStatuses))
-    .option('--limit <number>', 'max number', integer(1, 1_000_000), 20)
-    .action(runs(load.pages, 'pagesCommand'));
-  alsoList(pages, runs(load.pages, 'pagesCommand'));
+    .option('--limit <number>', 'max number', integer(1, 1_000_000), 20);
+  lists(pages, runs(load.pages, 'pagesCommand'));
   inside(pages, 'show <page>', 'show one page, by id or address')
     .option('--text', 'print its text, too')
     .action(runs(load.pages, 'pageCommand'));
@@ -278,8 +275,7 @@ function addReading(program: Command, runs: Runs): void {
   inside(forget, 'rules', 'list blocked sites and pages, newest first').action(runs(load.forget, 'rulesCommand'));
   inside(forget, 'allow <rule...>', 'unblock: the pages may be added again').action(runs(load.forget, 'allowCommand'));
 
-  const watch = inside(program, 'watch', 'list watches').action(runs(load.watch, 'watchesCommand'));
-  alsoList(watch, runs(load.watch, 'watchesCommand'));
+  const watch = lists(inside(program, 'watch', 'list watches'), runs(load.watch, 'watchesCommand'));
   inside(watch, 'add <address>', 'watch a feed, video channel or podcast')
     .addOption(new Option('--kind <kind>', 'kind of source').choices(watchKind.options).default('rss'))
     .option('--title <text>', 'title of the watch')
@@ -292,8 +288,7 @@ function addReading(program: Command, runs: Runs): void {
   inside(watch, 'pause <watch...>', 'pause polling').action(runs(load.watch, 'enableWatchesCommand', false));
   inside(watch, 'resume <watch...>', 'resume polling').action(runs(load.watch, 'enableWatchesCommand', true));
 
-  const topics = inside(program, 'topics', 'list topics, largest first').action(runs(load.names, 'topicsCommand'));
-  alsoList(topics, runs(load.names, 'topicsCommand'));
+  const topics = lists(inside(program, 'topics', 'list topics, largest first'), runs(load.names, 'topicsCommand'));
   inside(topics, 'show <topic>', 'list the pages of a topic, most typical first')
     .option('--limit <number>', 'max number', integer(1, 500), 20)
     .action(runs(load.names, 'topicCommand'));
@@ -327,9 +322,10 @@ function inside(parent: Command, nameAndArguments: string, description: string):
   return parent.command(nameAndArguments).description(description);
 }
 
-/** `list` does the same as the group alone, whose options it has. */
-function alsoList(group: Command, list: (...given: unknown[]) => Promise<void>): void {
+/** Alone the group lists; `list` does the same with its options. */
+function lists(group: Command, list: (...given: unknown[]) => Promise<void>): Command {
   inside(group, 'list', group.description()).action((_own, self) => list(group.opts(), self));
+  return group.action(list);
 }
 
 const scopeOption = (description: string) =>
