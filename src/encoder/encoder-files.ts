@@ -1,9 +1,11 @@
 /** The files of the encoder that come with the program (models/README.md), and what is known of the model. */
+
 import { createHash } from 'node:crypto';
-import { closeSync, fstatSync, openSync, readFileSync, readSync } from 'node:fs';
+import { fstatSync, readFileSync, readSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { errorMessage, OperatorError } from '../domain/errors.ts';
+import { openedFile } from '../files/checked-file.ts';
 import { programDir } from '../files/program-files.ts';
 
 const fileSchema = z.strictObject({
@@ -53,17 +55,14 @@ export function checkEncoderFiles(dir = encoderDir): void {
 }
 
 function faultOfFile(path: string, bytes: number, sha256: string): string | null {
-  const descriptor = openSync(path, 'r');
-  try {
-    const { size } = fstatSync(descriptor);
-    if (size !== bytes) return `it has ${size} bytes instead of ${bytes}`;
-    const hash = createHash('sha256');
-    const block = Buffer.allocUnsafe(blockBytes);
-    for (let read = readSync(descriptor, block); read > 0; read = readSync(descriptor, block)) {
-      hash.update(block.subarray(0, read));
-    }
-    return hash.digest('hex') === sha256 ? null : 'its content was changed';
-  } finally {
-    closeSync(descriptor);
+  using file = openedFile(path, 'r');
+  const { descriptor } = file;
+  const { size } = fstatSync(descriptor);
+  if (size !== bytes) return `it has ${size} bytes instead of ${bytes}`;
+  const hash = createHash('sha256');
+  const block = Buffer.allocUnsafe(blockBytes);
+  for (let read = readSync(descriptor, block); read > 0; read = readSync(descriptor, block)) {
+    hash.update(block.subarray(0, read));
   }
+  return hash.digest('hex') === sha256 ? null : 'its content was changed';
 }

@@ -5,6 +5,12 @@ import { closeSync, createReadStream, openSync, readSync, writeSync } from 'node
 /** Bytes per read. */
 const pieceBytes = 4 * 2 ** 20;
 
+/** `using` closes it. Errors: those of the file system. */
+export function openedFile(path: string, flags: string, mode?: number): Disposable & { descriptor: number } {
+  const descriptor = openSync(path, flags, mode);
+  return { descriptor, [Symbol.dispose]: () => closeSync(descriptor) };
+}
+
 export async function sha256Of(path: string): Promise<string> {
   const hash = createHash('sha256');
   for await (const piece of createReadStream(path, { highWaterMark: 2 ** 20 })) hash.update(piece);
@@ -14,16 +20,12 @@ export async function sha256Of(path: string): Promise<string> {
 /** Write a file, without fsync. Returns its SHA-256. `flag`: `wx` refuses a path that is taken. */
 export function writePieces(path: string, pieces: Iterable<Uint8Array>, flag: 'w' | 'wx' = 'w'): string {
   const hash = createHash('sha256');
-  const file = openSync(path, flag, 0o600);
-  try {
-    for (const piece of pieces) {
-      hash.update(piece);
-      for (let at = 0; at < piece.length; ) at += writeSync(file, piece, at);
-    }
-    return hash.digest('hex');
-  } finally {
-    closeSync(file);
+  using file = openedFile(path, flag, 0o600);
+  for (const piece of pieces) {
+    hash.update(piece);
+    for (let at = 0; at < piece.length; ) at += writeSync(file.descriptor, piece, at);
   }
+  return hash.digest('hex');
 }
 
 /** Fill `bytes` from where an open file was read to; false if it ends before, which leaves the rest as it is. */

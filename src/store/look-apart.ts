@@ -3,13 +3,14 @@
  * each start.
  */
 import { execFile } from 'node:child_process';
-import { closeSync, existsSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
+import { existsSync, fstatSync, readSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import { ruleKind, ruleSettings } from '../domain/blacklist.ts';
 import { OperatorError } from '../domain/errors.ts';
+import { openedFile } from '../files/checked-file.ts';
 import { programFile, startsSource } from '../files/program-files.ts';
 
 /**
@@ -163,28 +164,19 @@ const noPage = 0xffff_ffff_ffff_ffffn;
 function faultOfStoreFile(path: string, indexDir: string): string | null {
   const dataFile = join(path, 'data.mdb');
   const isThere = existsSync(dataFile);
-  const file = isThere ? openSync(dataFile, 'r') : null;
-  try {
-    const bytes = file === null ? 0 : fstatSync(file).size;
-    if (file === null || bytes === 0) {
-      const wasThere = existsSync(join(indexDir, 'sparse', 'manifest.json'));
-      return wasThere ? `it is ${isThere ? 'empty' : 'missing'}, and there are index files of it` : null;
-    }
-    return faultOfStates(file);
-  } finally {
-    if (file !== null) closeSync(file);
+  using file = isThere ? openedFile(dataFile, 'r') : null;
+  if (file === null || fstatSync(file.descriptor).size === 0) {
+    const wasThere = existsSync(join(indexDir, 'sparse', 'manifest.json'));
+    return wasThere ? `it is ${isThere ? 'empty' : 'missing'}, and there are index files of it` : null;
   }
+  return faultOfStates(file.descriptor);
 }
 
 /** A file that another process is creating is empty at first. */
 export function isBegun(dataFile: string): boolean {
-  const file = openSync(dataFile, 'r');
-  try {
-    const first = stateAt(file, 0);
-    return first !== null && stateAt(file, first.readUInt32LE(at.pageSize)) !== null;
-  } finally {
-    closeSync(file);
-  }
+  using file = openedFile(dataFile, 'r');
+  const first = stateAt(file.descriptor, 0);
+  return first !== null && stateAt(file.descriptor, first.readUInt32LE(at.pageSize)) !== null;
 }
 
 function faultOfStates(file: number): string | null {

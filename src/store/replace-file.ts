@@ -2,9 +2,10 @@
  * Replaces the store's file by a compact copy, and puts a new store in place. Both files have equal content, so a crash at any point
  * leaves a whole store, or none yet.
  */
-import { chmodSync, closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, statfsSync } from 'node:fs';
+import { chmodSync, fsyncSync, mkdirSync, renameSync, rmSync, statfsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { OperatorError } from '../domain/errors.ts';
+import { openedFile } from '../files/checked-file.ts';
 import { syncFile } from '../files/durable-file.ts';
 
 const DATA = 'data.mdb';
@@ -53,10 +54,6 @@ export function putNewInPlace(made: string, dir: string): void {
 }
 
 function syncNow(path: string, flags: string): void {
-  const file = openSync(path, flags);
-  try {
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
-  }
+  using file = openedFile(path, flags);
+  fsyncSync(file.descriptor);
 }

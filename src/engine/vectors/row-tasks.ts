@@ -4,12 +4,13 @@
  *
  *   8 × u32 header (magic, version, dim, bytes of a row, count) | rows as in memory (vector-rows.ts)
  */
+
 import { createHash } from 'node:crypto';
-import { closeSync, fstatSync, openSync } from 'node:fs';
+import { fstatSync } from 'node:fs';
 import { endianness } from 'node:os';
 import { addBit, type Bitmap, createBitmap, hasBit } from '../../compute/structures/bitmap.ts';
 import { errorMessage } from '../../domain/errors.ts';
-import { readInto, sha256Of, writePieces } from '../../files/checked-file.ts';
+import { openedFile, readInto, sha256Of, writePieces } from '../../files/checked-file.ts';
 import { NO_LABEL, type SharedRows, VectorRows } from './vector-rows.ts';
 
 const MAGIC = 0x52425652;
@@ -48,9 +49,9 @@ export function loadRows({ shared, file, keep }: { shared: SharedRows; file: Fil
 /** Reads a file into empty rows; returns its fault, also a read error, or null. */
 export function readRows(rows: VectorRows, { path, bytes, sha256 }: FileToLoad): string | null {
   if (endianness() !== 'LE') return 'written on a machine of another byte order';
-  let file: number | undefined;
   try {
-    file = openSync(path, 'r');
+    using opened = openedFile(path, 'r');
+    const file = opened.descriptor;
     if (fstatSync(file).size !== bytes) return 'another size';
     const header = new Uint32Array(HEADER_WORDS);
     const headerBytes = new Uint8Array(header.buffer);
@@ -66,8 +67,6 @@ export function readRows(rows: VectorRows, { path, bytes, sha256 }: FileToLoad):
     return null;
   } catch (error) {
     return errorMessage(error);
-  } finally {
-    if (file !== undefined) closeSync(file);
   }
 }
 

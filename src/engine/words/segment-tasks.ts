@@ -2,9 +2,10 @@
  * Long work on whole segments: merging, and moving between memory and files with a checksum. The index decides paths, fsync and
  * manifest. A thread entry; the work thread's entry also exports these tasks.
  */
+
 import { createHash } from 'node:crypto';
-import { closeSync, fstatSync, openSync } from 'node:fs';
-import { readInto, writePieces } from '../../files/checked-file.ts';
+import { fstatSync } from 'node:fs';
+import { openedFile, readInto, writePieces } from '../../files/checked-file.ts';
 import { mergeSegments as merge } from './merge-segments.ts';
 import { allocateSharedBytes, openDeletions, openSegment } from './segment.ts';
 
@@ -32,13 +33,9 @@ export function writeSegment({ path, segment }: { path: string; segment: SharedA
  * Errors: file system errors; a file that shrinks during the read has zeros at the end, which the checksum detects.
  */
 export function readSegment(path: string): { segment: SharedArrayBuffer; sha256: string } {
-  const file = openSync(path, 'r');
-  try {
-    const segment = allocateSharedBytes(fstatSync(file).size);
-    const bytes = new Uint8Array(segment);
-    readInto(file, bytes);
-    return { segment, sha256: createHash('sha256').update(bytes).digest('hex') };
-  } finally {
-    closeSync(file);
-  }
+  using file = openedFile(path, 'r');
+  const segment = allocateSharedBytes(fstatSync(file.descriptor).size);
+  const bytes = new Uint8Array(segment);
+  readInto(file.descriptor, bytes);
+  return { segment, sha256: createHash('sha256').update(bytes).digest('hex') };
 }
