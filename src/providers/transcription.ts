@@ -274,13 +274,9 @@ export function endpointRecognizer({ endpoint, model, call, wall }: EndpointReco
 }
 
 async function readBounded(path: string): Promise<Buffer<ArrayBuffer>> {
-  const file = await open(path);
-  try {
-    const { size } = await file.stat();
-    if (size <= maxFileBytes) return await file.readFile();
-  } finally {
-    await file.close();
-  }
+  await using file = await open(path);
+  const { size } = await file.stat();
+  if (size <= maxFileBytes) return await file.readFile();
   throw new FetchError(
     'too_large',
     'the recording is too large for the endpoint: with ffmpeg it would be sent in pieces',
