@@ -12,8 +12,7 @@
 import { mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { nullIfMissing } from '../domain/error-code.ts';
-import { errorCode, errorMessage } from '../domain/errors.ts';
+import { errorCode, errorMessage, nullIfMissing } from '../domain/errors.ts';
 import { replaceText, syncFile, TEMPORARY_SUFFIX } from '../files/durable-file.ts';
 
 const MANIFEST = 'manifest.json';

@@ -1,7 +1,7 @@
 import { lstat, readdir, statfs } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import { type DiskPart, type DiskResponse, diskParts } from '../domain/admin.ts';
-import { nullIfMissing } from '../domain/error-code.ts';
+import { nullIfMissing } from '../domain/errors.ts';
 
 const folders: readonly (readonly [string, DiskPart])[] = [
   ['store', 'store'],
