@@ -118,18 +118,14 @@ export class UnreachableError extends CliError {
   }
 }
 
-export interface ServiceClient {
-  baseUrl: string;
-  isUp(): Promise<boolean>;
-  call<Reply>(method: string, path: string, body?: unknown, signal?: AbortSignal, limitMs?: number): Promise<Reply>;
-}
+export type ServiceClient = ReturnType<typeof serviceClient>;
 
 /** Ms. A refused connection fails at once; a busy service may take this long. */
 const lookTimeoutMs = 60_000;
 /** Ms. A search during a busy import may take long. */
 const callTimeoutMs = 120_000;
 
-export function serviceClient(settings: Settings, url: string | undefined, scope: Scope): ServiceClient {
+export function serviceClient(settings: Settings, url: string | undefined, scope: Scope) {
   const baseUrl = (url ?? addressOf(settings)).replace(/(?<!\/)\/+$/, '');
   const call = async <Reply>(
     method: string,

@@ -39,19 +39,7 @@ export class CliError extends Error {
 
 export type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow';
 
-export interface Terminal {
-  /** Prints lines; longer ones are folded. */
-  say(text: string): void;
-  json(value: unknown): void;
-  note(text: string): void;
-  style(style: Style, text: string): string;
-  /** A terminal link (OSC 8) if supported. The address must be a stored URL, without control characters. */
-  link(text: string, url: string): string;
-  /** Width of a line; infinite if standard output is no terminal. */
-  columns: number;
-  /** Replaces the previous line, cut to the width; nothing if standard error is no terminal. Empty text clears it. */
-  progress(text: string): void;
-}
+export type Terminal = ReturnType<typeof openTerminal>;
 
 type Stream = Pick<NodeJS.WriteStream, 'write' | 'isTTY'> & Partial<Pick<NodeJS.WriteStream, 'columns'>>;
 
@@ -80,7 +68,7 @@ export function helpColumns(env: NodeJS.ProcessEnv, { columns = usualColumns }: 
   return Math.min(100, columnsOf(env) ?? Math.max(40, columns));
 }
 
-export function openTerminal({ stdout, stderr, colors, monotonic, columns }: TerminalOptions): Terminal {
+export function openTerminal({ stdout, stderr, colors, monotonic, columns }: TerminalOptions) {
   let drawn = false;
   let drawnAt = Number.NEGATIVE_INFINITY;
   const clear = () => {
@@ -95,17 +83,21 @@ export function openTerminal({ stdout, stderr, colors, monotonic, columns }: Ter
     stream.write(`${lines.join('\n')}\n`);
   };
   return {
+    /** Prints lines; longer ones are folded. */
     say: print(stdout),
-    json(value) {
+    json(value: unknown) {
       clear();
       stdout.write(`${JSON.stringify(value, null, 2)}\n`);
     },
     note: print(stderr),
+    /** Width of a line; infinite if standard output is no terminal. */
     columns: widthOf(stdout),
-    style: (style, text) => (colors && stdout.isTTY ? `\x1b[${codes[style]}m${text}\x1b[0m` : text),
-    link: (text, url) =>
+    style: (style: Style, text: string) => (colors && stdout.isTTY ? `\x1b[${codes[style]}m${text}\x1b[0m` : text),
+    /** A terminal link (OSC 8) if supported. The address must be a stored URL, without control characters. */
+    link: (text: string, url: string) =>
       colors && stdout.isTTY && /^[\x21-\x7e]+$/.test(url) ? `\x1b]8;;${url}\x1b\\${text}\x1b]8;;\x1b\\` : text,
-    progress(text) {
+    /** Replaces the previous line, cut to the width; nothing if standard error is no terminal. Empty text clears it. */
+    progress(text: string) {
       if (!stderr.isTTY) return;
       if (text === '') return clear();
       if (monotonic() - drawnAt < drawEveryMs) return;

@@ -2,25 +2,21 @@
  * Runs backups on request as `readback backup` in a separate process, since a store must not be opened twice in one
  * process. They are outside the data folder, and forgetting does not change them: docs/forgetting.md.
  */
+
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { mkdir, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Logger } from 'pino';
 import { parsedJson } from '../compute/structures/json-fields.ts';
-import type { BackupResponse, NewBackupResponse } from '../domain/admin.ts';
+import type { BackupListResponse, BackupResponse, NewBackupResponse } from '../domain/admin.ts';
 import { DomainError, errorCode, isOperatorError } from '../domain/errors.ts';
 import { isoOf } from '../domain/values.ts';
 import { programFile, startsSource } from '../files/program-files.ts';
-import type { BackupMaker } from '../http/http-app.ts';
 import { runProgram } from '../providers/run-program.ts';
 import { isClustered, libraryFolders } from '../settings/library-folders.ts';
 import type { Settings } from '../settings/read-settings.ts';
 import { type BackupManifest, manifestName, readManifest, removeBackup } from '../store/backup.ts';
-
-export interface Backups extends BackupMaker {
-  close(): Promise<void>;
-}
 
 const flags = startsSource ? ['--import', import.meta.resolve('tsx')] : [];
 const maxListed = 100;
@@ -32,7 +28,7 @@ export interface BackupsDependencies {
   now: () => number;
 }
 
-export function openBackups(settings: Settings, { storeBytes, log, now }: BackupsDependencies): Backups {
+export function openBackups(settings: Settings, { storeBytes, log, now }: BackupsDependencies) {
   const { keep } = settings.backup;
   const { max_bytes } = settings.storage;
   const parent = resolve(settings.backup.dir ?? `${settings.data_dir}-backups`);
@@ -80,7 +76,7 @@ export function openBackups(settings: Settings, { storeBytes, log, now }: Backup
   };
 
   return {
-    async make(library) {
+    async make(library: string): Promise<NewBackupResponse> {
       if (isClustered(settings))
         throw new DomainError('conflict', 'libraries on PostgreSQL are backed up as its database is (docs/cluster.md)');
       if (making.has(library)) throw new DomainError('conflict', 'a backup is being made already');
@@ -92,7 +88,7 @@ export function openBackups(settings: Settings, { storeBytes, log, now }: Backup
         throw new DomainError('store_unavailable', `the backup could not be made: ${reason}`, { cause });
       });
     },
-    async list(library) {
+    async list(library: string): Promise<BackupListResponse> {
       const dir = dirOf(library);
       const { whole } = backupsIn(dir, now());
       return { dir, backups: whole.slice(0, maxListed).map(shownBackup), running: making.has(library) };

@@ -28,13 +28,6 @@ export interface ImportBatch {
 
 export type ItemOutcome = { outcome: 'accepted' | 'revisit' | 'blacklisted' } | { outcome: 'failed'; reason: string };
 
-export interface BatchResult {
-  checkpoint: ImportCheckpoint;
-  failures: FailedItem[];
-  /** Items that failed before and succeeded now. */
-  mended: number[];
-}
-
 /** A stored text never changes, so another text of one's own file is reported instead of dropped. */
 export function outcomeOf(
   { url }: ImportItem,
@@ -49,13 +42,8 @@ const isOwnFile = (url: string): boolean => url.toLowerCase().startsWith(`http:/
 
 const maxReasonLength = 500;
 
-/** `outcomes`: of the batch's items, in order. */
-export function afterBatch(
-  before: ImportCheckpoint,
-  batch: ImportBatch,
-  outcomes: readonly ItemOutcome[],
-  at: number,
-): BatchResult {
+/** `outcomes`: of the batch's items, in order. `mended`: items that failed before and succeeded now. */
+export function afterBatch(before: ImportCheckpoint, batch: ImportBatch, outcomes: readonly ItemOutcome[], at: number) {
   // Older checkpoints may lack counts.
   const counts: ImportCounts = { ...noCounts(), ...before.counts, skipped: { ...before.counts.skipped } };
   const failures: FailedItem[] = [];

@@ -6,8 +6,6 @@ import { availableParallelism } from 'node:os';
 import { programFile } from '../files/program-files.ts';
 import { openThreadPool, type SharedPool, statelessIdleMs } from '../threads/thread-pool.ts';
 import type { SearchThreadData } from './analyze-query.ts';
-import type { SearcherPool } from './searchers.ts';
-import type { Graphs } from './vectors/space-graph.ts';
 import { MAX_READERS } from './vectors/vector-rows.ts';
 
 /** Chunks, embeds, builds and merges segments; shared with the jobs, so opened in src/composition/open-threads.ts. */
@@ -23,12 +21,7 @@ export interface IndexThreadsOptions {
 }
 
 /** One index's view of the threads. */
-export interface IndexThreads {
-  namespace: string;
-  searchers: readonly SearcherPool[];
-  graphs: Graphs | null;
-  release(): Promise<void>;
-}
+export type IndexThreads = ReturnType<ReturnType<typeof openIndexThreads>['of']>;
 
 /** Queue limit per namespace: some seconds of work. */
 const maxQueue = 1024;
@@ -61,7 +54,7 @@ export function openIndexThreads({ searchers: count, searchData, graphFrom }: In
     uninterrupted: true,
   });
   return {
-    of(namespace: string): IndexThreads {
+    of(namespace: string) {
       const own = searchers.map((pool) => pool.of(namespace));
       return {
         namespace,

@@ -7,14 +7,7 @@ import { postJson } from './http-json.ts';
 import type { Endpoint } from './provider-settings.ts';
 import { type CallOptions, type ProviderCall, ProviderError } from './resilient-call.ts';
 
-export interface Reranker {
-  /**
-   * Relevance of each text to the query: higher is better, comparable within one call only.
-   * Shapes: one score per text, in order.
-   * Errors: those of resilientCall; ProviderError `bad_answer` for missing, duplicate or non-finite scores.
-   */
-  rerank(query: string, texts: readonly string[], options?: CallOptions): Promise<Float64Array>;
-}
+export type Reranker = ReturnType<typeof openReranker>;
 
 export interface RerankerOptions {
   endpoint: Endpoint;
@@ -73,7 +66,7 @@ function readScores(answer: unknown, count: number): Float64Array | { problem: s
   return scores;
 }
 
-export function openReranker({ endpoint, model, call, wall }: RerankerOptions): Reranker {
+export function openReranker({ endpoint, model, call, wall }: RerankerOptions) {
   const { provider } = endpoint;
   const isNamed = provider === 'tei' || provider === 'voyage' || provider === 'jina';
   const wire: RerankWire = (isNamed ? wires[provider] : wires.others)(model ?? undefined);
@@ -89,7 +82,12 @@ export function openReranker({ endpoint, model, call, wall }: RerankerOptions): 
     }, options);
   };
   return {
-    async rerank(query, texts, options) {
+    /**
+     * Relevance of each text to the query: higher is better, comparable within one call only.
+     * Shapes: one score per text, in order.
+     * Errors: those of resilientCall; ProviderError `bad_answer` for missing, duplicate or non-finite scores.
+     */
+    async rerank(query: string, texts: readonly string[], options?: CallOptions): Promise<Float64Array> {
       const scores = new Float64Array(texts.length);
       const sent = texts.map((text) => text.toWellFormed());
       for (let at = 0; at < sent.length; at += wire.maxTexts) {

@@ -10,20 +10,7 @@ export interface ChatMessage {
   content: string;
 }
 
-export interface ChatClient {
-  /**
-   * The model's answer, trimmed, not empty. Invisible characters are not sent.
-   * Errors: those of resilientCall; ProviderError `bad_answer` without a text.
-   */
-  complete(messages: readonly ChatMessage[], options?: CallOptions): Promise<string>;
-  /**
-   * The model's answer, as it comes: `take` gets each piece, and ends the call by returning false. No retry after the first piece.
-   * Errors: those of resilientCall; ProviderError `bad_answer` for an error in the stream.
-   */
-  stream(messages: readonly ChatMessage[], take: (piece: string) => boolean, options?: CallOptions): Promise<void>;
-  /** Where texts are sent to; `model` null: the server's default. */
-  place: { host: string; model: string | null };
-}
+export type ChatClient = ReturnType<typeof openChatClient>;
 
 export interface ChatClientOptions {
   endpoint: Endpoint;
@@ -45,7 +32,7 @@ const answerShape = z.object({
 const text = z.object({ content: z.string().nullish() }).optional();
 const pieceShape = z.object({ choices: z.array(z.object({ delta: text, message: text })) });
 
-export function openChatClient({ endpoint, model, call, wall }: ChatClientOptions): ChatClient {
+export function openChatClient({ endpoint, model, call, wall }: ChatClientOptions) {
   const requestOf = (messages: readonly ChatMessage[], signal: AbortSignal, stream?: true) => ({
     path: '/chat/completions',
     body: {
@@ -58,8 +45,13 @@ export function openChatClient({ endpoint, model, call, wall }: ChatClientOption
     wall,
   });
   return {
+    /** Where texts are sent to; `model` null: the server's default. */
     place: { host: new URL(endpoint.baseUrl).host, model },
-    async stream(messages, take, options) {
+    /**
+     * The model's answer, as it comes: `take` gets each piece, and ends the call by returning false. No retry after the first piece.
+     * Errors: those of resilientCall; ProviderError `bad_answer` for an error in the stream.
+     */
+    async stream(messages: readonly ChatMessage[], take: (piece: string) => boolean, options?: CallOptions) {
       let hasBegun = false;
       const attempt = async (signal: AbortSignal) => {
         let isReadable = true;
@@ -75,7 +67,11 @@ export function openChatClient({ endpoint, model, call, wall }: ChatClientOption
       };
       await call(attempt, { ...options, mayRetry: () => !hasBegun });
     },
-    complete(messages, options) {
+    /**
+     * The model's answer, trimmed, not empty. Invisible characters are not sent.
+     * Errors: those of resilientCall; ProviderError `bad_answer` without a text.
+     */
+    complete(messages: readonly ChatMessage[], options?: CallOptions): Promise<string> {
       return call(async (signal) => {
         const request = requestOf(messages, signal);
         const { data } = answerShape.safeParse(await postJson(endpoint, request));

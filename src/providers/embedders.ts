@@ -13,37 +13,13 @@ import {
   callsThrough,
   embeddingEndpoint,
   findEmbeddingEndpoint,
-  type ProviderBreaker,
   type ProviderSettings,
 } from './provider-settings.ts';
 import { type CallOptions, limited, type ProviderCall, ProviderError } from './resilient-call.ts';
 
 export type ModelOfProvider = Pick<EmbeddingModel, 'provider' | 'model_name' | 'dim' | 'max_input_tokens'>;
 
-export interface Embedders {
-  /**
-   * Vector of a query, of unit length; null for a text without any visible character.
-   * Errors: those of resilientCall; ProviderError `bad_answer` for a vector of another length than the model's, `unconfigured`
-   *         where no address is set for the provider.
-   */
-  queryVector(model: ModelOfProvider, text: string, options?: CallOptions): Promise<Float32Array | null>;
-  /**
-   * Vectors of passages, by an outside model.
-   * Shapes: `texts.length` rows of `model.dim` numbers, one after the other, of length 1; of zeros for a blank text.
-   * Errors: as above; nothing of the texts is given then.
-   */
-  documentVectors(model: ModelOfProvider, texts: readonly string[], signal?: AbortSignal): Promise<Float32Array>;
-  /**
-   * Vectors of passages by the built-in model, and the names in them. A text without one costs the others nothing. `sentence`: first, by
-   * one window each, without names.
-   * Errors: ProviderError `unreachable`; the signal's reason.
-   */
-  passages(texts: readonly string[], signal?: AbortSignal, kind?: 'passage' | 'sentence'): Promise<EncodedTexts>;
-  /** Vectors of queries by an outside model, none of them blank; shapes and errors as of passages. */
-  queryVectors(model: ModelOfProvider, texts: readonly string[], signal?: AbortSignal): Promise<Float32Array>;
-  /** The breaker that all calls for vectors to the model's provider go through. */
-  breakerOf(model: Pick<EmbeddingModel, 'provider'>): ProviderBreaker;
-}
+export type Embedders = ReturnType<typeof openEmbedders>;
 
 export interface EmbeddersOptions extends CallSurroundings {
   settings: ProviderSettings;
@@ -54,7 +30,7 @@ export interface EmbeddersOptions extends CallSurroundings {
   stopping: AbortSignal;
 }
 
-export function openEmbedders({ settings, encoder, onError, stopping, ...surroundings }: EmbeddersOptions): Embedders {
+export function openEmbedders({ settings, encoder, onError, stopping, ...surroundings }: EmbeddersOptions) {
   const { clock } = surroundings;
   const calls = new Map<string, ProviderCall>();
   const callsTo = (provider: string): ProviderCall => {
@@ -92,7 +68,12 @@ export function openEmbedders({ settings, encoder, onError, stopping, ...surroun
     !outlasting.has(name) && findEmbeddingEndpoint(provider, settings)?.credentials.api_key === null;
 
   return {
-    async queryVector(model, text, options = {}) {
+    /**
+     * Vector of a query, of unit length; null for a text without any visible character.
+     * Errors: those of resilientCall; ProviderError `bad_answer` for a vector of another length than the model's, `unconfigured`
+     *         where no address is set for the provider.
+     */
+    async queryVector(model: ModelOfProvider, text: string, options: CallOptions = {}): Promise<Float32Array | null> {
       if (isBlank(model, text)) return null;
       const { provider, model_name } = model;
       const { signal, deadlineMs } = options;
@@ -107,13 +88,27 @@ export function openEmbedders({ settings, encoder, onError, stopping, ...surroun
       const call = embed(model, [text], 'query', { signal: stopping }).finally(() => outlasting.delete(name));
       return limited({ provider, clock }, () => call, deadlineMs, signal);
     },
-    async documentVectors(model, texts, signal) {
+    /**
+     * Vectors of passages, by an outside model.
+     * Shapes: `texts.length` rows of `model.dim` numbers, one after the other, of length 1; of zeros for a blank text.
+     * Errors: as above; nothing of the texts is given then.
+     */
+    async documentVectors(model: ModelOfProvider, texts: readonly string[], signal?: AbortSignal) {
       const filled = texts.flatMap((text, at) => (isBlank(model, text) ? [] : [at]));
       const filledTexts = filled.map((at) => texts[at]);
       const rows = await embed(model, filledTexts, 'document', { signal });
       return spread(rows, filled, texts.length, model.dim);
     },
-    async passages(texts, signal, kind = 'passage') {
+    /**
+     * Vectors of passages by the built-in model, and the names in them. A text without one costs the others nothing. `sentence`: first, by
+     * one window each, without names.
+     * Errors: ProviderError `unreachable`; the signal's reason.
+     */
+    async passages(
+      texts: readonly string[],
+      signal?: AbortSignal,
+      kind: 'passage' | 'sentence' = 'passage',
+    ): Promise<EncodedTexts> {
       const filled = texts.flatMap((text, at) => (hasContent(text) ? [at] : []));
       const filledTexts = filled.map((at) => texts[at]);
       try {
@@ -129,8 +124,11 @@ export function openEmbedders({ settings, encoder, onError, stopping, ...surroun
         throw error;
       }
     },
-    queryVectors: (model, texts, signal) => embed(model, texts, 'query', { signal }),
-    breakerOf: ({ provider }) => surroundings.breakers.of(provider),
+    /** Vectors of queries by an outside model, none of them blank; shapes and errors as of passages. */
+    queryVectors: (model: ModelOfProvider, texts: readonly string[], signal?: AbortSignal) =>
+      embed(model, texts, 'query', { signal }),
+    /** The breaker that all calls for vectors to the model's provider go through. */
+    breakerOf: ({ provider }: Pick<EmbeddingModel, 'provider'>) => surroundings.breakers.of(provider),
   };
 }
 

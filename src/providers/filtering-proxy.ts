@@ -25,16 +25,6 @@ export interface FilteringProxyOptions {
   lookup?: Lookup;
 }
 
-export interface FilteringProxy {
-  /** With user and password. */
-  url: string;
-  port: number;
-  /** Why the last request was refused, which the program cannot distinguish from a site's answer; null if it was not. */
-  refusal(): FetchError | null;
-  hasGiven(): boolean;
-  close(): Promise<void>;
-}
-
 /** Per run; programs that fetch sequentially need a few. */
 const maxConnections = 32;
 const maxHeaderSize = 65_536;
@@ -45,7 +35,7 @@ const hopHeaders = new Set(
   ),
 );
 
-export async function openFilteringProxy(options: FilteringProxyOptions): Promise<FilteringProxy> {
+export async function openFilteringProxy(options: FilteringProxyOptions) {
   const resolve = hostResolver(addressPolicy(options.allowPrivateHosts), options.lookup);
   const credentials = `readback:${randomBytes(24).toString('base64url')}`;
   const expected = Buffer.from(`Basic ${Buffer.from(credentials).toString('base64')}`);
@@ -95,8 +85,10 @@ export async function openFilteringProxy(options: FilteringProxyOptions): Promis
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   return {
+    /** With user and password. */
     url: `http://${credentials}@127.0.0.1:${port}`,
     port,
+    /** Why the last request was refused, which the program cannot distinguish from a site's answer; null if it was not. */
     refusal: () => traffic.refusal,
     hasGiven: () => traffic.hasGiven,
     close: async () => {

@@ -22,18 +22,12 @@ export interface NetworkOptions {
   clock: Pick<Clock, 'monotonic'>;
 }
 
-export interface Network {
-  /**
-   * Run `run`, which ends when a host has answered.
-   * Errors: those of `run`; FetchError `offline` in place of an unreachable or internal host without a network.
-   */
-  contact<Result>(run: () => Promise<Result>): Promise<Result>;
-}
+export type Network = ReturnType<typeof openNetwork>;
 
 /** Retry time after finding no network, ms. */
 const againAfterMs = 30_000;
 
-export function openNetwork({ breaker, probe, clock }: NetworkOptions): Network {
+export function openNetwork({ breaker, probe, clock }: NetworkOptions) {
   let provenAt = Number.NEGATIVE_INFINITY;
   let asking: Promise<boolean> | null = null;
 
@@ -68,7 +62,11 @@ export function openNetwork({ breaker, probe, clock }: NetworkOptions): Network 
   };
 
   return {
-    async contact(run) {
+    /**
+     * Run `run`, which ends when a host has answered.
+     * Errors: those of `run`; FetchError `offline` in place of an unreachable or internal host without a network.
+     */
+    async contact<Result>(run: () => Promise<Result>): Promise<Result> {
       try {
         return await breaker.call(() => judged(run));
       } catch (error) {

@@ -21,14 +21,7 @@ import type { InputType } from './model-prefixes.ts';
 import type { Endpoint } from './provider-settings.ts';
 import { type CallOptions, type ProviderCall, ProviderError } from './resilient-call.ts';
 
-export interface Embedder {
-  /**
-   * Vectors of non-empty texts.
-   * Shapes: `texts.length` unit rows of `dim` numbers, one after the other.
-   * Errors: those of resilientCall; ProviderError `bad_answer` for missing, surplus or invalid rows.
-   */
-  embed(texts: readonly string[], kind: InputType, options?: CallOptions): Promise<Float32Array>;
-}
+export type Embedder = ReturnType<typeof openEmbedder>;
 
 interface EmbedderOptions {
   endpoint: Endpoint;
@@ -66,7 +59,7 @@ function wireOf({ endpoint: { provider }, ...model }: EmbedderOptions): Embeddin
   return openAiEmbeddings(model);
 }
 
-export function openEmbedder(options: EmbedderOptions): Embedder {
+export function openEmbedder(options: EmbedderOptions) {
   const { endpoint, dim, call, wall } = options;
   const wire = wireOf(options);
   const bad = (problem: string) => new ProviderError(endpoint.provider, 'bad_answer', `unusable vectors: ${problem}`);
@@ -105,7 +98,12 @@ export function openEmbedder(options: EmbedderOptions): Embedder {
     }
   };
   return {
-    async embed(texts, kind, callOptions) {
+    /**
+     * Vectors of non-empty texts.
+     * Shapes: `texts.length` unit rows of `dim` numbers, one after the other.
+     * Errors: those of resilientCall; ProviderError `bad_answer` for missing, surplus or invalid rows.
+     */
+    async embed(texts: readonly string[], kind: InputType, callOptions?: CallOptions) {
       const out = new Float32Array(texts.length * dim);
       const prepared = texts.map((text) => wire.prepare(text.toWellFormed(), kind));
       let at = 0;

@@ -1,6 +1,6 @@
 /** Opens the configured reranker, chat client and transcription endpoint, each with its own breaker and retries. Embedders: embedders.ts. */
 import { unnamedProvider } from '../domain/usual-address.ts';
-import { openReranker, type Reranker } from './api-reranker.ts';
+import { openReranker } from './api-reranker.ts';
 import { type ChatClient, openChatClient } from './chat-client.ts';
 import {
   type CallSurroundings,
@@ -11,17 +11,11 @@ import {
 } from './provider-settings.ts';
 import { endpointRecognizer, type Recognizer } from './transcription.ts';
 
-export interface NamedReranker {
-  reranker: Reranker;
-  /** Model and provider, if set. */
-  name: string;
-}
-
 /**
- * The reranker of `reranker.*`, for kind `api`. Breaker: `<provider>-rerank`.
+ * The reranker of `reranker.*`, for kind `api`, and its name: model and provider, if set. Breaker: `<provider>-rerank`.
  * Errors: TypeError without an address, which the settings' validation prevents.
  */
-export function rerankerOf(settings: ProviderSettings, surroundings: CallSurroundings): NamedReranker {
+export function rerankerOf(settings: ProviderSettings, surroundings: CallSurroundings) {
   const { reranker, secrets, resilience } = settings;
   const { model } = reranker;
   const provider = reranker.provider ?? unnamedProvider;

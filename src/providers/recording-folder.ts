@@ -5,22 +5,11 @@
 import { type FileHandle, mkdir, mkdtemp, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 
-export interface RecordingFile {
-  /** Its own folder, for derived files. */
-  dir: string;
-  path: string;
-  write(bytes: Uint8Array): Promise<void>;
-  finish(): Promise<void>;
-  /** Deletes the folder after a pending write. */
-  remove(): Promise<void>;
-}
-
-export interface RecordingFolder {
-  create(): Promise<RecordingFile>;
-}
+export type RecordingFolder = ReturnType<typeof openRecordingFolder>;
+export type RecordingFile = Awaited<ReturnType<RecordingFolder['create']>>;
 
 /** `root` is created if missing. */
-export function openRecordingFolder(root: string): RecordingFolder {
+export function openRecordingFolder(root: string) {
   return {
     async create() {
       await mkdir(root, { recursive: true, mode: 0o700 });
@@ -35,14 +24,16 @@ export function openRecordingFolder(root: string): RecordingFolder {
         await open?.close();
       };
       return {
+        /** Its own folder, for derived files. */
         dir,
         path,
-        async write(bytes) {
+        async write(bytes: Uint8Array) {
           if (file === null) throw new Error('the recording is closed');
           writing = file.writeFile(bytes);
           await writing;
         },
         finish,
+        /** Deletes the folder after a pending write. */
         async remove() {
           await finish();
           await rm(dir, { recursive: true, force: true });

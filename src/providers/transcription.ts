@@ -24,14 +24,7 @@ export interface TranscriptionSettings {
   fetch: { video_speech_model: string };
 }
 
-export interface Transcription {
-  found: FoundTranscription;
-  /**
-   * What is said in a recording, in order.
-   * Errors: FetchError, ProviderError, BreakerOpenError; the signal's reason.
-   */
-  transcribe(recording: Recording, signal: AbortSignal): Promise<Cue[]>;
-}
+export type Transcription = ReturnType<typeof openTranscription>;
 
 export interface Recording {
   path: string;
@@ -65,7 +58,7 @@ export function findTranscription(settings: TranscriptionSettings): FoundTranscr
 }
 
 /** `endpoint`: that of the settings, where they have one. */
-export function openTranscription(settings: TranscriptionSettings, endpoint: Recognizer | null): Transcription {
+export function openTranscription(settings: TranscriptionSettings, endpoint: Recognizer | null) {
   const found = findTranscription(settings);
   const env = { PATH: settings.program_path, LANG: 'C.UTF-8' };
   const ffmpeg = findProgram('ffmpeg', settings.program_path);
@@ -76,7 +69,11 @@ export function openTranscription(settings: TranscriptionSettings, endpoint: Rec
     found.kind === 'command' ? commandRecognizer(command) : found.kind === 'endpoint' ? endpoint : null;
   return {
     found,
-    async transcribe(recording, signal) {
+    /**
+     * What is said in a recording, in order.
+     * Errors: FetchError, ProviderError, BreakerOpenError; the signal's reason.
+     */
+    async transcribe(recording: Recording, signal: AbortSignal): Promise<Cue[]> {
       if (recognizer === null) throw new FetchError('unsupported_content', found.detail);
       if (decoder !== null) return inPieces(decoder, recognizer, recording, signal);
       return recognizer.recognize({ ...recording, lengthS: null }, signal);

@@ -51,18 +51,7 @@ export interface SoundRequest extends YtDlpRequest {
   timeoutMs: number;
 }
 
-export interface YtDlp {
-  /** Why it cannot be used, or null. Looks again each time. */
-  missing(): string | null;
-  /** Cached; null if not installed. Errors: FetchError if it does not work; the signal's reason. */
-  version(signal: AbortSignal): Promise<YtDlpVersion | null>;
-  /** JSON of a video with its captions, or of a list with its first two entries. Errors: FetchError; the signal's reason. */
-  describe(url: string, request: YtDlpRequest): Promise<Uint8Array>;
-  /** JSON of a list, with at most `max` entries from its start or end. Errors: as of `describe`. */
-  list(url: string, request: YtDlpRequest & { max: number; from: 'start' | 'end' }): Promise<Uint8Array>;
-  /** Load the sound of the video at the address, with pictures only if necessary. Errors: as of `describe`. */
-  loadSound(url: string, request: SoundRequest): Promise<void>;
-}
+export type YtDlp = ReturnType<typeof openYtDlp>;
 
 /** A page of a large site is 1 to 2 MB, and a video takes a few requests. */
 const maxTrafficBytes = 100_000_000;
@@ -104,7 +93,7 @@ const versionArgs = ['--ignore-config', '--version'];
 const nowhere = { url: 'http://127.0.0.1:9', port: 9 };
 const versionLimits = { maxBytes: 16_000_000, timeoutMs: 30_000 };
 
-export function openYtDlp(options: YtDlpOptions): YtDlp {
+export function openYtDlp(options: YtDlpOptions) {
   const { searchPath, tempDir, allowPrivateHosts, perHostGapMs, timeoutMs, lookup, clock = systemClock } = options;
   const { network = unjudgedNetwork } = options;
   const where = { searchPath, tempDir, clock };
@@ -159,8 +148,10 @@ export function openYtDlp(options: YtDlpOptions): YtDlp {
   const versions = new Map<string, Promise<YtDlpVersion>>();
 
   return {
+    /** Why it cannot be used, or null. Looks again each time. */
     missing: () => (findYtDlp(searchPath) === null ? notInstalled : null),
-    version: (signal) => {
+    /** Cached; null if not installed. Errors: FetchError if it does not work; the signal's reason. */
+    version: (signal: AbortSignal): Promise<YtDlpVersion | null> => {
       const program = findYtDlp(searchPath);
       if (program === null) return Promise.resolve(null);
       const asked = versions.get(program) ?? askVersion(signal);
@@ -168,12 +159,15 @@ export function openYtDlp(options: YtDlpOptions): YtDlp {
       asked.catch(() => versions.delete(program)); // the caller has the error; the next call tries again
       return asked;
     },
-    describe: (url, request) => look(url, describeArgs, request),
-    list: (url, request) => {
+    /** JSON of a video with its captions, or of a list with its first two entries. Errors: FetchError; the signal's reason. */
+    describe: (url: string, request: YtDlpRequest) => look(url, describeArgs, request),
+    /** JSON of a list, with at most `max` entries from its start or end. Errors: as of `describe`. */
+    list: (url: string, request: YtDlpRequest & { max: number; from: 'start' | 'end' }) => {
       const items = request.from === 'start' ? `1:${request.max}` : `-${request.max}:`;
       return look(url, ['--yes-playlist', '--flat-playlist', '--playlist-items', items], request);
     },
-    loadSound: (url, { path, maxBytes, timeoutMs, ...request }) =>
+    /** Load the sound of the video at the address, with pictures only if necessary. Errors: as of `describe`. */
+    loadSound: (url: string, { path, maxBytes, timeoutMs, ...request }: SoundRequest) =>
       run(url, { ...request, args: soundArgs, limits: { maxBytes, timeoutMs } }, async (_result, dir) => {
         const name = (await readdir(dir)).find((each) => each.startsWith(soundName));
         if (name === undefined) throw new FetchError('program_failed', 'yt-dlp loaded no sound');

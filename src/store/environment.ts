@@ -28,38 +28,7 @@ export function isReadableFormat(format: unknown): format is number {
   return typeof format === 'number' && Number.isInteger(format) && format >= 1 && format <= storeFormat;
 }
 
-export interface Environment {
-  /** The currently open environment; a rewrite replaces it. */
-  readonly root: RootDatabase;
-  dataFile: string;
-  /** Identity of this store's history: index files of another one are set aside. */
-  storeId: string;
-  format: number;
-  /** The file's position in an external commit history; null for a standalone file. */
-  position(): Position | null;
-  /** Inside a transaction; null detaches the file from the history. */
-  putPosition(position: Position | null): void;
-  databases(): ReadonlyMap<string, OpenDatabase>;
-  /** A handle that survives a rewrite. Creates a missing database. */
-  openDatabase<Value, StoredKey extends Key>(name: string, options: TypedDatabaseOptions): Table<Value, StoredKey>;
-  /**
-   * Open all databases in `open`. Missing ones are created in one transaction: one flush in total. A new store is then renamed to its
-   * final place.
-   */
-  openAll<Opened>(open: () => Opened): Opened;
-  /**
-   * Replace the file by a compact copy, which contains no deleted bytes. Reads continue; the caller prevents writes. Errors: file system
-   * errors (mostly no room); the store then continues with the old file, or with the new one if only the final fsync failed.
-   */
-  rewrite(): Promise<void>;
-  /** Errors: the open file is no longer the one at its path (folder deleted, disk removed), so writes would be lost. */
-  assertInPlace(): Promise<void>;
-  /** Not after a failed flush: it would mark unflushed commits as flushed. */
-  close(): Promise<void>;
-  /** After a failed flush. Open files stay open until the process ends; the next open here uses a copy. */
-  abandon(): void;
-}
-
+export type Environment = ReturnType<typeof openEnvironment>;
 export type ReadOnlyEnvironment = Pick<Environment, 'root' | 'dataFile' | 'storeId' | 'format' | 'openDatabase'>;
 /** Where records get their databases. */
 export type Databases = Pick<Environment, 'openDatabase'>;
@@ -111,7 +80,7 @@ interface Slot {
  * it first (look-apart.ts).
  * Errors: OperatorError `store_format` for a newer format; `disk_full` if missing databases do not fit, also of `openDatabase`.
  */
-export function openEnvironment(path: string, newStoreId: () => string, recorder?: WriteRecorder): Environment {
+export function openEnvironment(path: string, newStoreId: () => string, recorder?: WriteRecorder) {
   const dataFile = join(path, 'data.mdb');
   const making = path + MAKING;
   for (const left of [join(path, COPY), making]) rmSync(left, { recursive: true, force: true });
@@ -145,12 +114,17 @@ export function openEnvironment(path: string, newStoreId: () => string, recorder
   let closed: Promise<void> | undefined;
   let opened = fileIdentity(statSync(join(place, 'data.mdb')));
 
+  /** Errors: the open file is no longer the one at its path (folder deleted, disk removed), so writes would be lost. */
   const assertInPlace = async () => {
     const found = await stat(dataFile).then(fileIdentity, nullIfMissing);
     if (found === null) throw new Error('the file of the store is gone from the data folder');
     if (found !== opened) throw new Error('another file is in the place of the store');
   };
 
+  /**
+   * Replace the file by a compact copy, which contains no deleted bytes. Reads continue; the caller prevents writes. Errors: file system
+   * errors (mostly no room); the store then continues with the old file, or with the new one if only the final fsync failed.
+   */
   const rewrite = async () => {
     const copyDir = join(path, COPY);
     roomFor(path, statSync(dataFile).size);
@@ -181,35 +155,46 @@ export function openEnvironment(path: string, newStoreId: () => string, recorder
   };
 
   return {
+    /** The currently open environment; a rewrite replaces it. */
     get root() {
       return root;
     },
     dataFile,
+    /** Identity of this store's history: index files of another one are set aside. */
     storeId,
     format: Number(format ?? storeFormat),
+    /** A handle that survives a rewrite. Creates a missing database. */
     openDatabase: <Value, StoredKey extends Key>(name: string, options: TypedDatabaseOptions) => {
       requireRoomFor(name);
       const slot: Slot = { name, options, database: openNamed(root, name, options) };
       slots.push(slot);
       return steadyHandle(slot, recorder) as unknown as Table<Value, StoredKey>;
     },
+    /** The file's position in an external commit history; null for a standalone file. */
     position: () => positionIn(stamp.get(POSITION)),
-    putPosition: (position) => {
+    /** Inside a transaction; null detaches the file from the history. */
+    putPosition: (position: Position | null) => {
       if (position === null) void stamp.remove(POSITION);
       else void stamp.put(POSITION, JSON.stringify(position));
     },
-    databases: () => new Map(slots.map((slot) => [slot.name, openDatabaseOf(slot)])),
-    openAll: (open) => {
+    databases: (): ReadonlyMap<string, OpenDatabase> => new Map(slots.map((slot) => [slot.name, openDatabaseOf(slot)])),
+    /**
+     * Open all databases in `open`. Missing ones are created in one transaction: one flush in total. A new store is then renamed to its
+     * final place.
+     */
+    openAll: <Opened>(open: () => Opened): Opened => {
       const all = root.transactionSync(open);
       if (isNew) putNewInPlace(making, path);
       return all;
     },
     rewrite,
     assertInPlace,
+    /** Not after a failed flush: it would mark unflushed commits as flushed. */
     close: () => {
       closed ??= closeRoot(root);
       return closed;
     },
+    /** After a failed flush. Open files stay open until the process ends; the next open here uses a copy. */
     abandon: () => {
       abandoned.set(opened, { root, path });
     },

@@ -3,15 +3,6 @@ import type { ClusterPoint } from '../../domain/cluster.ts';
 import type { StoreReader } from '../../store/store.ts';
 import { inParts } from '../system/background.ts';
 
-export interface ClusterCensus {
-  /** Indexed pages that have vectors. */
-  pages: number;
-  /** Numbers of those that the current run does not know, ascending. */
-  unknown: number[];
-  /** How many came since the run: unknown, or put to a cluster after it. */
-  newPages: number;
-}
-
 /** Page numbers that are read before others get their turn: some ms. */
 const sliceNumbers = 200;
 /** Blocks read between two turns of the event loop: a millisecond or two. */
@@ -31,8 +22,11 @@ export function isUnread({ pages }: StoreReader, no: number): boolean {
   return status !== undefined && (status !== 'indexed' || pages.bodySlice(no, 0, 1) === '');
 }
 
-/** `space`: of the active model, or null. */
-export async function clusterCensus(reader: StoreReader, space: number | null): Promise<ClusterCensus> {
+/**
+ * `space`: of the active model, or null. Gives the number of indexed pages that have vectors, the numbers of those that the current run
+ * does not know, ascending, and how many came since the run: unknown, or put to a cluster after it.
+ */
+export async function clusterCensus(reader: StoreReader, space: number | null) {
   const known = new Set<number>();
   let since = 0;
   for await (const points of pointBlocks(reader, reader.clusters.currentRun())) {

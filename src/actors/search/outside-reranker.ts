@@ -32,26 +32,23 @@ export interface Reranked {
   isPartial: boolean;
 }
 
-export interface OutsideReranker {
-  name: string;
-  /**
-   * Scores in 0..1; null if none was scored.
-   * Shapes: `hits` best first.
-   * Errors: the caller's abort reason.
-   */
-  rerank(
-    query: string,
-    hits: readonly FusedHit[],
-    pageOf: ReadonlyMap<number, number>,
-    signal: AbortSignal | undefined,
-  ): Promise<Reranked | null>;
-}
+export type OutsideReranker = ReturnType<typeof openOutsideReranker>;
 
-export function openOutsideReranker(dependencies: OutsideRerankerDependencies): OutsideReranker {
+export function openOutsideReranker(dependencies: OutsideRerankerDependencies) {
   const { reranker, name, reader, maxCandidates, deadlineMs, onScored, log } = dependencies;
   return {
     name,
-    async rerank(query, hits, pageOf, signal) {
+    /**
+     * Scores in 0..1; null if none was scored.
+     * Shapes: `hits` best first.
+     * Errors: the caller's abort reason.
+     */
+    async rerank(
+      query: string,
+      hits: readonly FusedHit[],
+      pageOf: ReadonlyMap<number, number>,
+      signal: AbortSignal | undefined,
+    ): Promise<Reranked | null> {
       const sent: FusedHit[] = [];
       const texts: string[] = [];
       for (const hit of hits.slice(0, maxCandidates)) {

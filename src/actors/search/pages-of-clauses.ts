@@ -8,24 +8,18 @@ import type { Searchers } from '../../engine/searchers.ts';
 import type { AllowedLabels, Catalog } from '../indexes/catalog.ts';
 import type { CandidatePages } from '../system/service.ts';
 
-export interface ClauseMatches {
-  /** Null: all. */
-  allowed: AllowedLabels | null;
-  /** Allowed passages with some phrase, on pages that may have every phrase; null without phrases. */
-  quoting: Bitmap | null;
-  /** Labels per phrase. */
-  phrases: readonly Uint32Array[];
-}
-
 const noLabels = new Uint32Array(0);
 
-/** Within the filters' passages. Errors: those of the threads, the signal's reason. */
+/**
+ * Within the filters' passages; `allowed` null: all. `quoting`: allowed passages with some phrase, on pages that may have every phrase;
+ * null without phrases. `phrases`: labels of each. Errors: those of the threads, the signal's reason.
+ */
 export async function matchClauses(
   { catalog, searchers }: { catalog: Catalog; searchers: Pick<Searchers, 'locate'> },
   { phrases, clauses: { must, mustNot } }: { phrases: readonly string[]; clauses: QueryClauses },
   filtered: AllowedLabels | null,
   signal: AbortSignal | undefined,
-): Promise<ClauseMatches> {
+) {
   const quoted = phrases.map((text): WordClause => ({ in: 'phrase', text }));
   const sites = must.filter((each) => each.in === 'site');
   const others = must.filter((each) => each.in !== 'site' && each.in !== 'phrase');

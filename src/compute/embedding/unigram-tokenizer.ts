@@ -14,13 +14,7 @@
 import { normalizeText } from '../../domain/normalize-text.ts';
 import { remembered } from '../structures/remembered.ts';
 
-export interface UnigramTokenizer {
-  /**
-   * A text's pieces, without the ids for beginning and end. What looks like a special token (`</s>`, `<mask>`) is text.
-   * Shapes: none for a text without visible characters. Linear in the length of the text.
-   */
-  encode(text: string): TextPieces;
-}
+export type UnigramTokenizer = ReturnType<typeof openTokenizer>;
 
 /** Pieces in the order of the text, with the places that they came from: UTF-16 offsets. A piece may be empty: `▁` alone. */
 export interface TextPieces {
@@ -55,7 +49,7 @@ const maxRememberedLength = 32;
  * Open a packed tokenizer; the file's bytes are used where they are.
  * Errors: RangeError for bytes that are no such file, or not all of it.
  */
-export function openTokenizer(file: Uint8Array<ArrayBuffer>): UnigramTokenizer {
+export function openTokenizer(file: Uint8Array<ArrayBuffer>) {
   const head = new DataView(file.buffer, file.byteOffset, Math.min(HEADER_BYTES, file.byteLength));
   if (file.byteLength < HEADER_BYTES || head.getUint32(0, true) !== TOKENIZER_MAGIC)
     throw new RangeError('no tokenizer');
@@ -119,7 +113,8 @@ export function openTokenizer(file: Uint8Array<ArrayBuffer>): UnigramTokenizer {
     idAt[end] = id;
   }
 
-  function piecesOf(raw: string): WordPieces {
+  /** Of a word; `ends`: where each ends in the word. */
+  function piecesOf(raw: string): { ids: readonly number[]; ends: readonly number[] } {
     const ids: number[] = [];
     const ends: number[] = [];
     const clean = isPlain.test(raw) ? raw : normalizeText(raw.toWellFormed().replace(removed, ''), 'NFKC');
@@ -153,7 +148,11 @@ export function openTokenizer(file: Uint8Array<ArrayBuffer>): UnigramTokenizer {
   }
 
   return {
-    encode(text) {
+    /**
+     * A text's pieces, without the ids for beginning and end. What looks like a special token (`</s>`, `<mask>`) is text.
+     * Shapes: none for a text without visible characters. Linear in the length of the text.
+     */
+    encode(text: string): TextPieces {
       const pieces: TextPieces = { ids: [], starts: [], ends: [] };
       for (const { 0: raw, index } of text.matchAll(rawWord)) {
         const { ids, ends } = raw.length <= maxRememberedLength ? rememberedPieces(raw) : piecesOf(raw);
@@ -168,12 +167,6 @@ export function openTokenizer(file: Uint8Array<ArrayBuffer>): UnigramTokenizer {
       return pieces;
     },
   };
-}
-
-/** Ids of a word's pieces, and where each ends in the word. */
-interface WordPieces {
-  ids: readonly number[];
-  ends: readonly number[];
 }
 
 /** From an offset of a word's normal form to that in the word; its end if a character has no counterpart. */

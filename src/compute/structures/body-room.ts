@@ -13,14 +13,7 @@ interface Body {
   held: number;
 }
 
-export interface BodyShare {
-  /**
-   * Reserve bytes: null if available, else a promise. One request at a time.
-   * Errors: the signal's reason.
-   */
-  take(bytes: number, signal: AbortSignal): Promise<void> | null;
-  leave(): void;
-}
+export type BodyShare = ReturnType<BodyRoom['enter']>;
 
 export class BodyRoom {
   #free: number;
@@ -32,10 +25,14 @@ export class BodyRoom {
     this.#free = bytes;
   }
 
-  enter(): BodyShare {
+  enter() {
     const body: Body = { held: 0 };
     return {
-      take: (bytes, signal) => (this.#has(body, bytes) ? null : this.#wait(body, bytes, signal)),
+      /**
+       * Reserve bytes: null if available, else a promise. One request at a time.
+       * Errors: the signal's reason.
+       */
+      take: (bytes: number, signal: AbortSignal) => (this.#has(body, bytes) ? null : this.#wait(body, bytes, signal)),
       leave: () => {
         if (this.#first === body) this.#first = null;
         this.#free += body.held;

@@ -2,20 +2,14 @@
 import { isAscii, isUtf8 } from 'node:buffer';
 import { analyse } from 'chardet';
 
-export interface DecodedText {
-  text: string;
-  /** Encoding standard's name, lower case. */
-  encoding: string;
-}
-
 /** Prefix searched for a declaration; the standard's 1024 are too few for some. */
 const declarationBytes = 4096;
 const sampleBytes = 65_536;
 /** Confidence of `chardet` in an Asian encoding that few bytes cannot contradict. */
 const fewBytes = 10;
 
-/** Decode a whole document. `charset`: from the header. Errors: none; invalid bytes become U+FFFD. */
-export function decodeText(bytes: Uint8Array, charset: string | null, isMarkup: boolean): DecodedText {
+/** Decode a whole document. `charset`: from the header. `encoding`: the Encoding standard's name, lower case. Errors: none; invalid bytes become U+FFFD. */
+export function decodeText(bytes: Uint8Array, charset: string | null, isMarkup: boolean) {
   const guess = new EncodingGuess(charset, isMarkup);
   guess.add(bytes);
   const encoding = guess.encoding();
@@ -23,19 +17,14 @@ export function decodeText(bytes: Uint8Array, charset: string | null, isMarkup: 
   return { text: decoder.next(bytes) + decoder.end(), encoding };
 }
 
-export interface StreamDecoder {
-  next(piece: Uint8Array): string;
-  end(): string;
-}
-
 /**
  * Decode in pieces, without the byte order mark. `latin1` and aliases are windows-1252 (Encoding standard). Whole texts also use this:
  * Node 20 decodes windows-1252 at once as ISO-8859-1, which breaks 0x80 to 0x9F (euro sign, quotation marks); with `stream: true` it is
  * right.
  */
-export function streamDecoder(encoding: string): StreamDecoder {
+export function streamDecoder(encoding: string) {
   const decoder = new TextDecoder(encoding);
-  return { next: (piece) => decoder.decode(piece, { stream: true }), end: () => decoder.decode() };
+  return { next: (piece: Uint8Array) => decoder.decode(piece, { stream: true }), end: () => decoder.decode() };
 }
 
 /**

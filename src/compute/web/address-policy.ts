@@ -7,12 +7,7 @@ import { normalizeDomain } from './domain-match.ts';
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
-export interface AddressPolicy {
-  /** Whether the operator lists a host (as by the URL parser) by name or address. */
-  lists(hostname: string): boolean;
-  /** Whether connections to this address, in any form, are allowed; false if invalid. */
-  allows(address: string): boolean;
-}
+export type AddressPolicy = ReturnType<typeof addressPolicy>;
 
 type HostRule = { name: string } | { range: [Address, number] };
 
@@ -27,19 +22,21 @@ const globalUnicast = ipaddr.IPv6.parseCIDR('2000::/3');
  * Shapes: host names (exact), addresses, or CIDR ranges.
  * Errors: invalid entries are ignored; check with `isHostRule`.
  */
-export function addressPolicy(allowPrivateHosts: readonly string[]): AddressPolicy {
+export function addressPolicy(allowPrivateHosts: readonly string[]) {
   const rules = allowPrivateHosts.map(parseRule).filter((rule) => rule !== null);
   const names = new Set(rules.flatMap((rule) => ('name' in rule ? [rule.name] : [])));
   const ranges = rules.flatMap((rule) => ('range' in rule ? [rule.range] : []));
   const isListed = (address: Address) => ipaddr.subnetMatch(address, { listed: ranges }) === 'listed';
   return {
-    lists: (hostname) => {
+    /** Whether the operator lists a host (as by the URL parser) by name or address. */
+    lists: (hostname: string): boolean => {
       const address = addressOf(hostname);
       if (address !== null) return isListed(address);
       const name = normalizeDomain(hostname);
       return typeof name === 'string' && names.has(name);
     },
-    allows: (text) => {
+    /** Whether connections to this address, in any form, are allowed; false if invalid. */
+    allows: (text: string): boolean => {
       const address = addressOf(text);
       return address !== null && (isListed(address) || isPublic(address));
     },

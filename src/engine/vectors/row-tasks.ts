@@ -25,16 +25,11 @@ export interface FileToLoad {
   sha256: string;
 }
 
-export interface LoadReport {
-  /** Why the file is not used; then the rows are empty. */
-  fault: string | null;
-  held: Bitmap;
-  /** Labels of the file outside of `keep`. */
-  dropped: number;
-}
-
-/** Fill empty rows from a file, without the labels outside of `keep`. */
-export function loadRows({ shared, file, keep }: { shared: SharedRows; file: FileToLoad; keep: Bitmap }): LoadReport {
+/**
+ * Fill empty rows from a file, without the labels outside of `keep`. `fault`: why the file is not used, or null; then the rows are empty.
+ * `dropped`: labels of the file outside of `keep`.
+ */
+export function loadRows({ shared, file, keep }: { shared: SharedRows; file: FileToLoad; keep: Bitmap }) {
   const rows = new VectorRows(shared);
   const fault = readRows(rows, file);
   const held = createBitmap(keep.length * 32);

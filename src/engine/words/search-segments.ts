@@ -74,14 +74,11 @@ export function searchSegments(
   return top.take();
 }
 
-export interface LabelScores {
-  readonly scores: Float64Array;
-  /** Weighted share of the query's words in a label, 0 to 1. A guess counts less than a word. */
-  readonly covered: Float64Array;
-}
-
-/** BM25F of given labels, in order; 0 for dead labels and without query terms. */
-export function scoreLabels(corpus: readonly CorpusSegment[], plan: QueryPlan, labels: Uint32Array): LabelScores {
+/**
+ * BM25F of given labels, in order; 0 for dead labels and without query terms. `covered`: weighted share of the query's words in a
+ * label, 0 to 1. A guess counts less than a word.
+ */
+export function scoreLabels(corpus: readonly CorpusSegment[], plan: QueryPlan, labels: Uint32Array) {
   const scores = new Float64Array(labels.length);
   const covered = new Float64Array(labels.length);
   const places = new Map([...plan.words.keys()].map((word, place) => [word, place]));

@@ -9,9 +9,7 @@ import { programDir } from '../../files/program-files.ts';
 const installedPath = join(programDir, 'models', 'words.txt');
 const sha256 = '4efc9e0c6180e70139fdbb619ff89151ae50a5161bb305271ab98e89b309a8ae';
 
-export interface WordList {
-  has(word: string): boolean;
-}
+export type WordList = ReturnType<typeof openWordList>;
 
 /**
  * The file's bytes, for threads, which open them with `openWordList`. Waits for the disk: for starts.
@@ -31,10 +29,10 @@ export function loadWordList(path = installedPath): SharedArrayBuffer {
 }
 
 /** The first question takes about 0.1 s. */
-export function openWordList(buffer: SharedArrayBuffer): WordList {
+export function openWordList(buffer: SharedArrayBuffer) {
   let table: TermTable | undefined;
   return {
-    has(word) {
+    has(word: string): boolean {
       table ??= buildTermTable(wordsOf(buffer));
       return lookupTerm(table, word) >= 0;
     },
