@@ -2,20 +2,13 @@
  * Rerankers at an outside provider: `POST <base>/rerank` as of Cohere, Voyage, Jina and many servers, and as of Text Embeddings
  * Inference (provider `tei`).
  */
+
 import { z } from 'zod';
 import { postJson } from './http-json.ts';
-import type { Endpoint } from './provider-settings.ts';
-import { type CallOptions, type ProviderCall, ProviderError } from './resilient-call.ts';
+import type { EndpointOptions } from './provider-settings.ts';
+import { type CallOptions, ProviderError } from './resilient-call.ts';
 
 export type Reranker = ReturnType<typeof openReranker>;
-
-export interface RerankerOptions {
-  endpoint: Endpoint;
-  /** Null: the server's default. Not sent to `tei`, which has only one. */
-  model: string | null;
-  call: ProviderCall;
-  wall: () => number;
-}
 
 interface RerankWire {
   maxTexts: number;
@@ -66,7 +59,8 @@ function readScores(answer: unknown, count: number): Float64Array | { problem: s
   return scores;
 }
 
-export function openReranker({ endpoint, model, call, wall }: RerankerOptions) {
+/** The model is not sent to `tei`, which has only one. */
+export function openReranker({ endpoint, model, call, wall }: EndpointOptions) {
   const { provider } = endpoint;
   const isNamed = provider === 'tei' || provider === 'voyage' || provider === 'jina';
   const wire: RerankWire = (isNamed ? wires[provider] : wires.others)(model ?? undefined);

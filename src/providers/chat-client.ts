@@ -1,9 +1,10 @@
 /** A language model behind OpenAI's chat API, `POST <base>/chat/completions`. Sends only fields that every compatible server knows. */
+
 import { z } from 'zod';
 import { neutralText } from '../compute/text/neutral-text.ts';
 import { postForEvents, postJson } from './http-json.ts';
-import type { Endpoint } from './provider-settings.ts';
-import { type CallOptions, type ProviderCall, ProviderError } from './resilient-call.ts';
+import type { EndpointOptions } from './provider-settings.ts';
+import { type CallOptions, ProviderError } from './resilient-call.ts';
 
 export interface ChatMessage {
   role: 'system' | 'user' | 'assistant';
@@ -11,14 +12,6 @@ export interface ChatMessage {
 }
 
 export type ChatClient = ReturnType<typeof openChatClient>;
-
-export interface ChatClientOptions {
-  endpoint: Endpoint;
-  /** Null: the server's default. */
-  model: string | null;
-  call: ProviderCall;
-  wall: () => number;
-}
 
 const maxAnswerBytes = 1024 * 1024;
 /** What models that think aloud put before their answer. */
@@ -32,7 +25,7 @@ const answerShape = z.object({
 const text = z.object({ content: z.string().nullish() }).optional();
 const pieceShape = z.object({ choices: z.array(z.object({ delta: text, message: text })) });
 
-export function openChatClient({ endpoint, model, call, wall }: ChatClientOptions) {
+export function openChatClient({ endpoint, model, call, wall }: EndpointOptions) {
   const requestOf = (messages: readonly ChatMessage[], signal: AbortSignal, stream?: true) => ({
     path: '/chat/completions',
     body: {

@@ -18,18 +18,15 @@ import {
 } from './embedding-wires.ts';
 import { postJson } from './http-json.ts';
 import type { InputType } from './model-prefixes.ts';
-import type { Endpoint } from './provider-settings.ts';
-import { type CallOptions, type ProviderCall, ProviderError } from './resilient-call.ts';
+import type { EndpointOptions } from './provider-settings.ts';
+import { type CallOptions, ProviderError } from './resilient-call.ts';
 
 export type Embedder = ReturnType<typeof openEmbedder>;
 
-interface EmbedderOptions {
-  endpoint: Endpoint;
+interface EmbedderOptions extends EndpointOptions {
   model: string;
   dim: number;
   maxInputTokens: number;
-  call: ProviderCall;
-  wall: () => number;
 }
 
 /** Bytes per number with separator and indentation; doubles have up to 24 characters. */

@@ -25,6 +25,14 @@ export interface Endpoint {
   credentials: ProviderCredentials;
 }
 
+export interface EndpointOptions {
+  endpoint: Endpoint;
+  /** Null: the server's default. */
+  model: string | null;
+  call: ProviderCall;
+  wall: () => number;
+}
+
 export interface EndpointSource {
   base_url: string | null;
   credentials: ProviderCredentials;

@@ -13,8 +13,8 @@ import type { FoundTranscription } from '../domain/admin.ts';
 import { bytesPerSecond, type Decoder, decodeAudio, quietestCut, waveFile } from './decode-audio.ts';
 import { FetchError } from './fetch-error.ts';
 import { postBytes } from './http-json.ts';
-import type { Endpoint } from './provider-settings.ts';
-import { type ProviderCall, ProviderError } from './resilient-call.ts';
+import type { EndpointOptions } from './provider-settings.ts';
+import { ProviderError } from './resilient-call.ts';
 import { findProgram, ProgramError, runProgram } from './run-program.ts';
 
 export interface TranscriptionSettings {
@@ -215,19 +215,12 @@ async function cuesIn(dir: string, names: readonly string[]): Promise<Cue[] | nu
  * refuses, only plain text is requested.
  */
 
-interface EndpointRecognizer {
-  endpoint: Endpoint;
-  model: string;
-  call: ProviderCall;
-  wall: () => number;
-}
-
 /** Limit of such endpoints; five minutes of samples are 10 MB. */
 const maxFileBytes = 25_000_000;
 /** Five minutes of speech with words and segments. */
 const maxAnswerBytes = 16 * 1024 * 1024;
 
-export function endpointRecognizer({ endpoint, model, call, wall }: EndpointRecognizer): Recognizer {
+export function endpointRecognizer({ endpoint, model, call, wall }: EndpointOptions & { model: string }): Recognizer {
   let hasSegments = true;
   const ask = async (
     file: Buffer<ArrayBuffer>,

@@ -5,29 +5,26 @@
  *
  * One run per host at a time, with a gap. src/compute/transcript reads the JSON.
  */
+
 import { mkdirSync } from 'node:fs';
 import { mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { closing } from '../compute/closing.ts';
 import { addressPolicy } from '../compute/web/address-policy.ts';
-import { type Clock, systemClock } from './clock.ts';
+import { systemClock } from './clock.ts';
 import { FetchError } from './fetch-error.ts';
 import { openFilteringProxy } from './filtering-proxy.ts';
 import { HostRateLimiter } from './host-rate-limiter.ts';
-import { type Network, unjudgedNetwork } from './network.ts';
-import type { Lookup } from './resolve-host.ts';
+import { unjudgedNetwork } from './network.ts';
 import { findProgram, ProgramError, type ProgramResult, runProgram } from './run-program.ts';
+import type { WebFetchOptions } from './web-fetch.ts';
 import { ytDlpFault } from './yt-dlp-faults.ts';
 
-export interface YtDlpOptions extends Pick<YtDlpRun, 'searchPath' | 'tempDir'> {
-  allowPrivateHosts: readonly string[];
-  perHostGapMs: number;
+export interface YtDlpOptions
+  extends Pick<YtDlpRun, 'searchPath' | 'tempDir'>,
+    Pick<WebFetchOptions, 'allowPrivateHosts' | 'perHostGapMs' | 'network' | 'lookup' | 'clock'> {
   /** Per run, ms, without the wait for the host's turn. */
   timeoutMs: number;
-  /** Distinguishes a host that is down from a missing network; not for hosts in `allowPrivateHosts`. */
-  network?: Network;
-  lookup?: Lookup;
-  clock?: Clock;
 }
 
 export interface YtDlpVersion {
