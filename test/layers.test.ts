@@ -26,7 +26,7 @@ const mayImport: Record<string, readonly string[]> = {
   threads: [...foundations, 'engine', 'importers'],
   engine: [...foundations, 'files', 'threads', 'encoder'],
   encoder: [...foundations, 'files'],
-  providers: [...foundations, 'files', 'encoder'],
+  providers: [...foundations, 'files', 'settings', 'encoder'],
   importers: foundations,
   cluster: [...foundations, 'access', 'store'],
   commands: [...foundations, 'machines', 'store'],

@@ -5,13 +5,15 @@
  * Uses Node's HTTP client: it has no fixed time limit (fetch gives up after 300 s), follows no redirects, decodes nothing, and an
  * aborted request leaves no connection (fetch opens another).
  */
+
 import { type ClientRequest, type IncomingMessage, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { StringDecoder } from 'node:string_decoder';
 import { readRetryAfterMs } from '../compute/retries.ts';
 import { boundedPieces, collected } from '../compute/structures/pieces.ts';
 import { shownCode } from '../domain/errors.ts';
-import type { Endpoint, ProviderCredentials } from './provider-settings.ts';
+import type { Credentials } from '../settings/secrets.ts';
+import type { Endpoint } from './provider-settings.ts';
 import { ProviderError, type ProviderFault } from './resilient-call.ts';
 
 export interface BytesRequest {
@@ -122,7 +124,7 @@ export function addressOf({ baseUrl, credentials }: Pick<Endpoint, 'baseUrl' | '
   return url;
 }
 
-function authorizationOf({ api_key, userinfo }: ProviderCredentials): string | null {
+function authorizationOf({ api_key, userinfo }: Credentials): string | null {
   if (api_key !== null) return `Bearer ${api_key}`;
   return userinfo === null ? null : `Basic ${Buffer.from(userinfo).toString('base64')}`;
 }

@@ -1,6 +1,8 @@
-/** Settings of providers, and their calls. The shapes match `settings/`, which this folder does not import. */
+/** Settings of providers, and their calls. */
 import type { BreakerState } from '../domain/admin.ts';
 import { isNamedProvider, usualAddressOf } from '../domain/usual-address.ts';
+import type { Settings } from '../settings/read-settings.ts';
+import type { Credentials } from '../settings/secrets.ts';
 import type { Clock } from './clock.ts';
 import {
   type CircuitBreaker,
@@ -10,19 +12,18 @@ import {
   resilientCall,
 } from './resilient-call.ts';
 
-/** `userinfo` is sent as basic authentication if there is no key: both use the same header. `query` is appended to every path. */
-export interface ProviderCredentials {
-  api_key: string | null;
-  userinfo: string | null;
-  query: string | null;
-}
+export type ProviderSettings = Pick<
+  Settings,
+  'embedder' | 'reranker' | 'llm' | 'transcribe' | 'providers' | 'secrets' | 'resilience'
+>;
 
 export interface Endpoint {
   /** Used in errors, logs and breakers. */
   provider: string;
   /** http or https, with the version's path: `https://api.example.com/v1`. */
   baseUrl: string;
-  credentials: ProviderCredentials;
+  /** `userinfo` is sent as basic authentication if there is no key: both use the same header. `query` is appended to every path. */
+  credentials: Credentials;
 }
 
 export interface EndpointOptions {
@@ -33,36 +34,9 @@ export interface EndpointOptions {
   wall: () => number;
 }
 
-export interface EndpointSource {
+interface EndpointSource {
   base_url: string | null;
-  credentials: ProviderCredentials;
-}
-
-interface Address {
-  base_url: string | null;
-}
-
-export interface ProviderSettings {
-  /** Provider of the initial active model; its address and key are for this provider only. */
-  embedder: Address & { provider: string };
-  reranker: Address & { provider: string | null; model: string | null };
-  llm: Address & { model: string | null; timeout_s: number };
-  transcribe: Address & { model: string; timeout_s: number };
-  providers: Readonly<Record<string, Address>>;
-  secrets: {
-    embedder: ProviderCredentials;
-    reranker: ProviderCredentials;
-    llm: ProviderCredentials;
-    transcribe: ProviderCredentials;
-    providers: Readonly<Record<string, ProviderCredentials>>;
-  };
-  resilience: {
-    retry_attempts: number;
-    retry_base_delay_s: number;
-    retry_max_delay_s: number;
-    embed_timeout_s: number;
-    rerank_timeout_s: number;
-  };
+  credentials: Credentials;
 }
 
 export interface ProviderBreaker extends CircuitBreaker {
