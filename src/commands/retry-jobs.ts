@@ -1,7 +1,8 @@
 /** Retry dead jobs: one, a list, or a selection. Contract "Jobs". */
 
-import type { Job, JobKind } from '../domain/job.ts';
+import type { Job } from '../domain/job.ts';
 import { numberOf } from '../domain/values.ts';
+import type { JobListing } from '../store/jobs.ts';
 import type { Command, Transaction } from '../store/store.ts';
 import { moveJob } from './move-job.ts';
 
@@ -15,14 +16,8 @@ export function retryJobs(job_ids: readonly string[], at: number): Command<Retry
   return (transaction) => [...new Set(job_ids)].map((job_id) => retryOne(transaction, job_id, at));
 }
 
-export interface DeadJobs {
-  kind?: JobKind | undefined;
-  before?: number | undefined;
-  limit: number;
-}
-
 /** The newest matching dead jobs. */
-export function retryDeadJobs(meant: DeadJobs, at: number): Command<RetryOutcome[]> {
+export function retryDeadJobs(meant: Omit<JobListing, 'status'>, at: number): Command<RetryOutcome[]> {
   return (transaction) => transaction.jobs.list({ status: 'dead', ...meant }).map((job) => retry(transaction, job, at));
 }
 

@@ -46,15 +46,9 @@ export function openPageTools(chunking: ChunkingSettings): PageTools {
 }
 
 /** A text with its stored chunks, to rebuild its segment. */
-export interface ChunkedText {
-  title: string | null;
-  facts?: string;
-  author?: string;
-  address?: string;
-  declared?: string | null;
+export interface ChunkedText extends Omit<PageText, 'sections'> {
   /** Languages of its passages, if known (`PageLanguages`). */
   passage_languages?: readonly string[] | undefined;
-  text: string;
   chunks: readonly Chunk[];
 }
 

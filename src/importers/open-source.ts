@@ -1,4 +1,5 @@
 /** Opens a file, a ZIP archive or a folder for import: its format, an id of its content, and its items in a stable order. */
+
 import { createHash } from 'node:crypto';
 import { createReadStream, lstatSync, readdirSync, statSync } from 'node:fs';
 import { basename, join, posix, resolve } from 'node:path';
@@ -9,7 +10,7 @@ import type { ImportFormat, ImportItem } from '../domain/import.ts';
 import { EntryMarks } from './entry-marks.ts';
 import { type FileHead, type FileKind, type FormatRow, formatRows, ownFileRow, refusals, textName } from './formats.ts';
 import { ImportError, itemOf, wholeText } from './item-parts.ts';
-import { archiveEntries, type Bytes, fileArchive, gunzipped } from './read-archive.ts';
+import { type ArchiveEntry, archiveEntries, type Bytes, fileArchive, gunzipped } from './read-archive.ts';
 import { csvHead } from './read-csv.ts';
 import { type Browser, historyKind, visitsLeftOut } from './read-history.ts';
 
@@ -27,15 +28,12 @@ export interface ImportSource {
 const headBytes = 64 * 1024;
 const maxFiles = 200_000;
 
-interface Member {
-  /** Within the folder or archive, or the file's. */
-  name: string;
-  size: number;
+/** `name`: within the folder or archive, or the file's. */
+interface Member extends ArchiveEntry {
   /** Of the last change, ms. */
   at: number | null;
   /** Null within an archive. */
   path: string | null;
-  bytes: Bytes;
 }
 
 type Used = { member: Member; row: FormatRow };

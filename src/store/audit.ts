@@ -2,12 +2,13 @@
  * Audits a store: compares redundant records one to one and lists every disagreement. Only reads. Requires a store without a concurrent
  * writer: a stopped service or a copy.
  */
+
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { meanPageVector } from '../compute/embedding/pool-vectors.ts';
 import { areVisitsSound } from '../compute/structures/visit-times.ts';
 import { isInFlight, laneOf } from '../domain/job.ts';
-import { type EmbeddingModel, takesPages } from '../domain/model.ts';
+import { takesPages } from '../domain/model.ts';
 import { areChunksOf, pageStatusUnder } from '../domain/page.ts';
 import { auditClusters } from './audit-clusters.ts';
 import { EntityAuditor } from './audit-entities.ts';
@@ -21,27 +22,10 @@ import { ModelReader } from './models.ts';
 import { PageReader } from './pages.ts';
 import { areRefused, RefusedTextReader, VectorReader } from './vectors.ts';
 
-export interface StoreAudit {
-  findings: string[];
-  storeId: string;
-  models: EmbeddingModel[];
-  /** Page vectors that backfills still have to compute, one per page and model. */
-  waiting: number;
-  refused: number;
-  pages: number;
-  /** One past the highest label given. */
-  labelEnd: number;
-  labels: number[];
-  /** Labels with a nonzero vector, per model id. */
-  vectorLabels: Map<string, number[]>;
-  /** Labels of forgotten chunks that no index file may contain. */
-  verifiedLabels: ReadonlySet<number>;
-  /** First labels of pages with a page vector, per model id. */
-  pageLabels: Map<string, number[]>;
-}
+export type StoreAudit = Awaited<ReturnType<typeof auditStore>>;
 
 /** Errors: no store below `dataDir`, or another format. */
-export async function auditStore(dataDir: string): Promise<StoreAudit> {
+export async function auditStore(dataDir: string) {
   const path = join(dataDir, 'store');
   if (!existsSync(path)) throw new Error(`there is no store in ${dataDir}`);
   const environment = openEnvironment(path, () => {
@@ -81,12 +65,15 @@ export async function auditStore(dataDir: string): Promise<StoreAudit> {
       ],
       storeId: environment.storeId,
       models: models.all().filter(({ status }) => status === 'ready'),
+      /** Page vectors that backfills still have to compute, one per page and model. */
       waiting: parts.backfills.waiting(parts),
       refused,
       pages: pages.count(),
+      /** One past the highest label given. */
       labelEnd: counters.peek('label'),
       labels: pages.labels(),
       ...labelsByModel,
+      /** Labels of forgotten chunks that no index file may contain. */
       verifiedLabels: tombstones.verifiedLabels(),
     };
   } finally {

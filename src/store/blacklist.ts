@@ -12,18 +12,14 @@ import {
   type TombstoneState,
   tombstoneStates,
 } from '../domain/blacklist.ts';
+import type { CarriedRule } from './look-apart.ts';
 import { hashKey, NumberedRecords, numbered } from './records.ts';
 
-export interface BlacklistRule {
+/** `canonicalized_by`, for URLs: settings under which the pattern is canonical. Absent in older rules and rules of other stores. */
+export interface BlacklistRule extends CarriedRule {
   no: number;
-  pattern: string;
-  kind: RuleKind;
-  reason: string | null;
-  created_at: number;
   /** Its pages are still being erased; the next start continues. The rule applies either way. */
   purging: boolean;
-  /** For URLs: settings under which the pattern is canonical. Absent in older rules and rules of other stores. */
-  canonicalized_by?: RuleSettings[] | undefined;
 }
 
 export type Address = CanonicalUrl & { original_url: string };

@@ -6,9 +6,10 @@ import { ExtractionLimitError } from '../compute/extraction/parse-page.ts';
 import { recognizeWall, type Wall } from '../compute/extraction/recognize-wall.ts';
 import { decodeText } from '../compute/text/decode-text.ts';
 import { readTranscript, type TranscriptFormat } from '../compute/transcript/read-transcript.ts';
-import { type Chapter, type TranscriptText, transcriptText } from '../compute/transcript/transcript-text.ts';
+import { type TranscriptText, transcriptText } from '../compute/transcript/transcript-text.ts';
 import { giveBackMemory } from './collect-garbage.ts';
 import { beginTask, type Limited, unreadable } from './thread-pool.ts';
+import type { CaptionsFile } from './video-thread.ts';
 
 /** UTF-16 units; parsing takes thirty times the memory, and seconds. */
 const largeHtml = 1024 * 1024;
@@ -18,6 +19,7 @@ export type TextKind = 'html' | 'xhtml' | 'plain' | 'markdown';
 export interface FetchedText extends Limited {
   kind: TextKind;
   bytes: Uint8Array;
+  /** From the header. */
   charset: string | null;
   /** Source address; without it no redirects. */
   address?: string;
@@ -76,11 +78,8 @@ function redirected({ address, refresh }: FetchedText, html: string, text: strin
   return redirect === null ? null : { redirect };
 }
 
-export interface FetchedTranscript extends Limited {
-  bytes: Uint8Array;
-  charset: string | null;
+export interface FetchedTranscript extends CaptionsFile, Limited {
   called: TranscriptFormat | null;
-  chapters: readonly Chapter[];
 }
 
 /** A published transcript as text with sections. Errors: as `readFetched`. */

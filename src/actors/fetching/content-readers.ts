@@ -2,16 +2,9 @@
 import type { ExtractedPage } from '../../compute/extraction/extract-html.ts';
 import { wallNames } from '../../compute/extraction/recognize-wall.ts';
 import { FetchError } from '../../providers/fetch-error.ts';
-import type { ReadText, TextKind } from '../../threads/extract-thread.ts';
+import type { FetchedText, ReadText, TextKind } from '../../threads/extract-thread.ts';
 
-export interface FetchedContent {
-  bytes: Uint8Array;
-  /** From the header. */
-  charset: string | null;
-  /** Source address; without it no redirects. */
-  address?: string;
-  refresh?: string | undefined;
-}
+export type FetchedContent = Omit<FetchedText, 'kind' | 'call'>;
 
 /** Content that only redirects to an absolute http or https address. */
 export interface Redirect {

@@ -182,12 +182,8 @@ export function idleDetector(monotonic: () => number) {
   };
 }
 
-interface IndexMaintenanceOptions extends Pick<LibraryParts, 'reader' | 'log'> {
-  sparse: SparseIndex;
-  searchers: Searchers;
-  spaces: ModelSpaces;
-  idle: IdleDetector;
-}
+type IndexMaintenanceOptions = Pick<LibraryParts, 'log'> &
+  Pick<IndexHandlersOptions, 'reader' | 'sparse' | 'searchers' | 'spaces' | 'idle'>;
 
 export function maintainIndex({ sparse, searchers, spaces, reader, idle, log }: IndexMaintenanceOptions): Background {
   const save = async () => {

@@ -14,12 +14,8 @@ import { addBitRange, type Bitmap, createBitmap } from '../../compute/structures
 import { DomainError } from '../../domain/errors.ts';
 import type { EmbeddingModel } from '../../domain/model.ts';
 import type { LabelRange } from '../../domain/page.ts';
-import type { IndexLog } from '../../engine/index-log.ts';
-import type { Searchers } from '../../engine/searchers.ts';
-import type { Graphs } from '../../engine/vectors/space-graph.ts';
-import { type RowTasks, VectorSpace } from '../../engine/vectors/vector-space.ts';
+import { VectorSpace, type VectorSpaceOptions } from '../../engine/vectors/vector-space.ts';
 import type { StoreReader } from '../../store/store.ts';
-import type { SharedPool } from '../../threads/thread-pool.ts';
 import type { Catalog } from './catalog.ts';
 import { openPageSpace } from './page-space.ts';
 import { indexRecovery } from './recover-index.ts';
@@ -214,17 +210,10 @@ async function held<Result>(entry: Entry, work: () => Promise<Result>): Promise<
 
 const deleted = ({ id }: EmbeddingModel) => new DomainError('invalid', `the model ${id} was deleted`);
 
-interface ModelSpaceOptions {
-  dir: string;
-  storeId: string;
+interface ModelSpaceOptions
+  extends Pick<VectorSpaceOptions, 'dir' | 'storeId' | 'searchers' | 'worker' | 'graphs' | 'log' | 'noteLabels'> {
   reader: StoreReader;
   catalog: Catalog;
-  searchers: Searchers;
-  worker: SharedPool<RowTasks>;
-  graphs?: Graphs | null;
-  log: IndexLog;
-  /** Called before files become valid, so the mark covers their labels. */
-  noteLabels?: () => Promise<void>;
 }
 
 function spaceFolders(dir: string, space: number): { chunks: string; pages: string } {

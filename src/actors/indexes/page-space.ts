@@ -4,8 +4,8 @@
  * comes in when all its chunks have vectors. The truth are the chunk vectors in the store.
  */
 import { meanPageVector } from '../../compute/embedding/pool-vectors.ts';
-import { addBit, type Bitmap, createBitmap } from '../../compute/structures/bitmap.ts';
-import { VectorSpace, type VectorSpaceOptions } from '../../engine/vectors/vector-space.ts';
+import { addBit, createBitmap } from '../../compute/structures/bitmap.ts';
+import { type SpaceSearchOptions, VectorSpace, type VectorSpaceOptions } from '../../engine/vectors/vector-space.ts';
 import type { StoreReader } from '../../store/store.ts';
 import type { Catalog } from './catalog.ts';
 
@@ -22,16 +22,13 @@ export interface NearPage {
   score: number;
 }
 
-export interface NearRequest {
+/** `allow`: only pages whose labels are in it. */
+export interface NearRequest extends SpaceSearchOptions {
   /** The pages to be near to: to the mean of their vectors. */
   page_nos: readonly number[];
   k: number;
   /** Further pages that are not wanted. */
   except?: readonly number[];
-  /** Only pages whose labels are in it. */
-  allow?: Bitmap;
-  minScore?: number;
-  signal?: AbortSignal | undefined;
 }
 
 export interface RelatedRequest extends NearRequest {

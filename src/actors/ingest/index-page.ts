@@ -17,10 +17,9 @@ import type { FetchedPage } from '../../commands/store-fetched.ts';
 import { embeddingTexts } from '../../compute/embedding/embedding-text.ts';
 import { bylineOf } from '../../compute/text/byline.ts';
 import { authorText, factsText } from '../../compute/text/facts-text.ts';
-import type { PageLanguages } from '../../compute/text/page-languages.ts';
 import { JobError } from '../../domain/errors.ts';
 import { type EmbeddingModel, isOutside, takesPages } from '../../domain/model.ts';
-import type { Chunk, Page } from '../../domain/page.ts';
+import type { Page } from '../../domain/page.ts';
 import type { ChunkedText, PageText, PreparedPages } from '../../engine/prepare-page.ts';
 import { Deadline, systemClock } from '../../providers/clock.ts';
 import type { Embedders } from '../../providers/embedders.ts';
@@ -53,11 +52,7 @@ interface PageToIndex extends BatchedPage {
 export type PageIndexer = (page: PageToIndex) => Promise<void>;
 
 /** Chunks and segment of a batch, and vector rows by space. */
-interface EmbeddedPages {
-  chunks: Chunk[][];
-  segment: SharedArrayBuffer;
-  languages: PageLanguages[];
-  wordCounts: number[];
+interface EmbeddedPages extends PreparedPages {
   /** Outside models that accepted pages when the batch began. */
   models: readonly EmbeddingModel[];
   vectors: ReadonlyMap<number, Float32Array>;

@@ -9,6 +9,7 @@
  * are logged like those of other jobs.
  */
 import { cameElsewhere, type ItemSubmission, notePolled, takeItems } from '../../commands/take-items.ts';
+import type { FeedItem } from '../../compute/feed/feed.ts';
 import { canonicalizeUrl } from '../../compute/web/canonical-url.ts';
 import { JobError } from '../../domain/errors.ts';
 import type { Job } from '../../domain/job.ts';
@@ -28,16 +29,10 @@ import {
 } from '../system/job-actor.ts';
 import type { LibraryParts } from '../system/service.ts';
 
-export interface SourceItem {
-  /** Absolute, http or https. */
-  url: string;
-  title: string | null;
+/** `content`: HTML to use if the page cannot be fetched. */
+export interface SourceItem extends FeedItem {
   /** The source's permanent id, for items with changing addresses. */
   guid?: string | null;
-  /** UTC, ISO 8601. */
-  published_at: string | null;
-  /** HTML to use if the page cannot be fetched. */
-  content: string | null;
   /** Added to the page's metadata. */
   metadata?: PageMetadata;
 }

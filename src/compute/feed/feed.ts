@@ -2,9 +2,11 @@
 import { maxUrlLength } from '../../domain/values.ts';
 
 export interface FeedItem {
+  /** Absolute, http or https. */
   url: string;
   /** Plain text, one line. */
   title: string | null;
+  /** UTC, ISO 8601. */
   published_at: string | null;
   /** The longest HTML in the feed. */
   content: string | null;

@@ -22,22 +22,13 @@ import {
   withOtherForms,
 } from './word-terms.ts';
 
-export interface AnalyzedText {
+export interface AnalyzedText extends TokenColumns {
   text: string;
-  /** One entry per token, in order, without white space. UTF-16 offsets. */
-  starts: Uint32Array;
-  ends: Uint32Array;
-  /** Share of the contract's token_count; 0 for later parts of a token such as `covid-19`. */
-  costs: Uint16Array;
-  /** Lexicon terms; 0 for punctuation. */
-  terms: Uint32Array;
   /** Lazy; '' for punctuation. */
   readonly words: readonly string[];
   readonly stems: readonly string[];
   /** Words: lower-cased NFC surface forms. Stems: Porter stem of the folded form, or character pair. */
   lexicon: Lexicon;
-  /** Per sentence the index after its last token, ascending. */
-  sentenceEnds: Uint32Array;
 }
 
 export interface TextAnalyzer {

@@ -94,11 +94,16 @@ function doubled<Column extends Uint8Array | Uint32Array>(column: Column): Colum
   return longer(column, column.length * 2);
 }
 
+/** One entry per token, in order, without white space. */
 export interface TokenColumns {
+  /** UTF-16 offsets. */
   starts: Uint32Array;
   ends: Uint32Array;
+  /** Share of the contract's token_count; 0 for later parts of a token such as `covid-19`. */
   costs: Uint16Array;
+  /** Lexicon terms; 0 for punctuation. */
   terms: Uint32Array;
+  /** Per sentence the index after its last token, ascending. */
   sentenceEnds: Uint32Array;
 }
 

@@ -17,6 +17,7 @@ import { type Bitmap, bitsNotIn } from '../../compute/structures/bitmap.ts';
 import { replaceText, syncFile } from '../../files/durable-file.ts';
 import type { SharedPool } from '../../threads/thread-pool.ts';
 import type { Searchers } from '../searchers.ts';
+import type { GrownGraph } from './graph-file.ts';
 import type * as rowTasks from './row-tasks.ts';
 import type { SpaceFilesOptions } from './space-files.ts';
 import type { VectorRows } from './vector-rows.ts';
@@ -54,10 +55,7 @@ const factsSchema = z.object({
   left: z.int().min(0),
 });
 
-interface GraphFacts {
-  labels: Bitmap;
-  left: number;
-}
+type GraphFacts = Omit<GrownGraph, 'sha256'>;
 
 interface LoadedGraph extends GraphFacts {
   count: number;
