@@ -1,5 +1,7 @@
 /** Questions that are answered from what was read: contract of `POST /v1/ask` (docs/asking.md). */
+
 import { z } from 'zod';
+import { pageName, visitedPage } from './page.ts';
 import { noResults, searchRequest } from './search.ts';
 import { datetime } from './values.ts';
 
@@ -31,18 +33,11 @@ export const askRequest = z.strictObject({
 });
 export type AskRequest = z.infer<typeof askRequest>;
 
-const ofPage = {
-  page_id: z.string(),
-  title: z.string().nullable(),
-  canonical_url: z.string(),
-};
-const ofRead = { ...ofPage, domain: z.string(), first_seen_at: datetime, last_seen_at: datetime };
-
 /** A part of a stored text. */
 const quote = z.strictObject({
   /** From 1, in the order of the list. */
   number: z.int(),
-  ...ofRead,
+  ...visitedPage,
   chunk_id: z.string(),
   /** UTF-16 offsets in the page's text. */
   char_start: z.int(),
@@ -56,7 +51,7 @@ const quote = z.strictObject({
 export type Quote = z.infer<typeof quote>;
 
 const askedPage = z.strictObject({
-  ...ofRead,
+  ...visitedPage,
   visit_count: z.int(),
   /** Within the period, newest first, at most 10. */
   visited_at: z.array(datetime),
@@ -68,7 +63,7 @@ const place = { host: z.string(), model: z.string().nullable() };
 
 const sent = z.strictObject({
   ...place,
-  passages: z.array(z.strictObject({ number: z.int(), ...ofPage, chunk_id: z.string(), text: z.string() })),
+  passages: z.array(z.strictObject({ number: z.int(), ...pageName, chunk_id: z.string(), text: z.string() })),
   /** Pages left out by `llm.exclude`. */
   excluded_pages: z.int(),
   /** Estimated, of the passages. */

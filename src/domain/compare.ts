@@ -1,6 +1,7 @@
 /** Contract "Compare". */
 import { z } from 'zod';
 import { sentModelId } from './model.ts';
+import { pageName } from './page.ts';
 import { exactMatch } from './search.ts';
 
 export const compareRequest = z.strictObject({
@@ -13,9 +14,7 @@ export const compareRequest = z.strictObject({
 export type CompareRequest = z.infer<typeof compareRequest>;
 
 const comparedPage = z.strictObject({
-  page_id: z.string(),
-  canonical_url: z.string(),
-  title: z.string().nullable(),
+  ...pageName,
   score: z.number(),
   /** Ordered like a search: by this (`url` and `title` first, then `host`), then by score. */
   exact: exactMatch.nullable(),

@@ -1,4 +1,5 @@
 /** Contract "Page", "Ingest", "Page status" and "Batch", and the stored row. */
+
 import { z } from 'zod';
 import { type JobStatus, jobStatuses } from './job.ts';
 import { metadataEdit, type PageMetadata, pageMetadata } from './metadata.ts';
@@ -146,14 +147,13 @@ export type PageDetails = z.infer<typeof pageDetails>;
 export const clusterRef = z.strictObject({ id: z.string(), label: z.string().nullable() });
 export type ClusterRef = z.infer<typeof clusterRef>;
 
+/** How answers name a page. */
+export const pageName = { page_id: z.string(), canonical_url: z.string(), title: z.string().nullable() };
+export const visitedPage = { ...pageName, domain: z.string(), first_seen_at: datetime, last_seen_at: datetime };
+
 const pageFields = {
-  page_id: z.string(),
-  canonical_url: z.string(),
-  title: z.string().nullable(),
-  domain: z.string(),
+  ...visitedPage,
   source: z.string().nullable(),
-  first_seen_at: datetime,
-  last_seen_at: datetime,
   visit_count: z.int(),
   indexed_at: datetime.nullable(),
   status: pageStatus,
@@ -217,13 +217,9 @@ export const pageRefreshResponse = z.strictObject({
 });
 export type PageRefreshResponse = z.infer<typeof pageRefreshResponse>;
 
-export const pageVisitsResponse = z.strictObject({
-  page_id: z.string(),
-  visit_count: z.int(),
-  first_seen_at: datetime,
-  last_seen_at: datetime,
-  visits: z.array(z.strictObject({ seen_at: datetime })),
-});
+export const pageVisitsResponse = pageResponse
+  .pick({ page_id: true, visit_count: true, first_seen_at: true, last_seen_at: true })
+  .extend({ visits: z.array(z.strictObject({ seen_at: datetime })) });
 export type PageVisitsResponse = z.infer<typeof pageVisitsResponse>;
 
 /** The answer without the text, which may be lazy. */

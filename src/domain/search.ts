@@ -1,6 +1,7 @@
 /** Contract "Search". */
+
 import { z } from 'zod';
-import { clusterRef, pageDetails } from './page.ts';
+import { clusterRef, pageDetails, pageName } from './page.ts';
 import { pageTypes } from './query-clause.ts';
 import { datetime, idText, maxDomainLength, maxSourceLength, pathText, queryInteger } from './values.ts';
 
@@ -138,9 +139,7 @@ const placeReason = z.strictObject({
   reranked: z.boolean(),
 });
 export const pageResult = z.strictObject({
-  page_id: z.string(),
-  canonical_url: z.string(),
-  title: z.string().nullable(),
+  ...pageName,
   domain: z.string(),
   first_seen_at: datetime,
   visit_count: z.int(),
@@ -152,7 +151,7 @@ export const pageResult = z.strictObject({
   exact_match: z.boolean(),
   why: placeReason,
   /** Later results that are the same page (docs/models.md, "Duplicates"), best first. */
-  duplicates: z.array(z.strictObject({ page_id: z.string(), canonical_url: z.string(), title: z.string().nullable() })),
+  duplicates: z.array(z.strictObject(pageName)),
 });
 export type PageResult = z.infer<typeof pageResult>;
 
@@ -266,9 +265,7 @@ export const similarQuery = z.object({
 export type SimilarQuery = z.infer<typeof similarQuery>;
 
 const similarResult = z.strictObject({
-  page_id: z.string(),
-  canonical_url: z.string(),
-  title: z.string().nullable(),
+  ...pageName,
   ...pageDetails.shape,
   score: z.number(),
   reason: z.string(),
