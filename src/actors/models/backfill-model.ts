@@ -73,7 +73,7 @@ export function backfillHandler(dependencies: BackfillDependencies): JobHandler 
     if (found === undefined || model === undefined) throw new JobError('there is nothing to fill', { permanent: true });
     if (found.status !== 'running') return undefined;
     try {
-      await new BackfillAttempt(dependencies, found, model, context).fill(job);
+      await fillModel(dependencies, { found, model, job, context });
     } catch (error) {
       if (reader.models.isFillPaused() && isBuiltIn(model)) throw error;
       const waitMs =
@@ -91,163 +91,50 @@ export function backfillHandler(dependencies: BackfillDependencies): JobHandler 
   };
 }
 
-/** One attempt at a backfill: what it has counted so far, and its steps. */
-class BackfillAttempt {
-  readonly #dependencies: BackfillDependencies;
-  readonly #found: Backfill;
-  readonly #model: EmbeddingModel;
-  readonly #context: JobContext;
-  /** Chunks that are refused: of the pages that are done, and of this attempt. Further ones will be asked about again. */
-  #refusals: number;
-  #chunks = 0;
-  /** The clock of the speed: time between two stored slices. */
-  #lapAt: number;
-
-  constructor(dependencies: BackfillDependencies, found: Backfill, model: EmbeddingModel, context: JobContext) {
-    this.#dependencies = dependencies;
-    this.#found = found;
-    this.#model = model;
-    this.#context = context;
-    const upTo = found.cursor < found.last_page ? found.cursor : undefined;
-    this.#refusals = refusedIn(dependencies.reader, model.space, upTo).chunks;
-    this.#lapAt = dependencies.monotonic();
-  }
-
-  /** Errors: as of the handler, before an open breaker is recognised. */
-  async fill(job: Job): Promise<void> {
-    const { ask, reader, monotonic, now } = this.#dependencies;
-    const { signal, checkpoint } = this.#context;
-    const { id, space } = this.#model;
-    const isNew = this.#found.total_chunks === null;
-    // Counting reads all pages, and each captured page starts a fill: the built-in model uses its last counts.
-    const counts = this.#isBuiltIn && !isNew ? this.#goingOn() : await countPages(reader, signal);
-    // Since the plan the collection may have grown by what was indexed with vectors of the model.
-    this.#chunks = counts.chunks;
-    if (isNew) await this.#plan(counts);
-    await ask('index.openSpace', { model_id: id });
-    this.#lapAt = monotonic();
-    await (this.#isBuiltIn ? this.#openGaps() : this.#sweep());
-    for (let isSealed = false; !isSealed; ) {
-      await (this.#isBuiltIn ? this.#fillBuiltIn(job) : this.#fillGaps());
-      const isCounted = isNew || !this.#isBuiltIn;
-      const { chunks, tokens } = isCounted ? await countPages(reader, signal) : this.#goingOn();
-      const embedded = isCounted ? chunks - refusedIn(reader, space).chunks : chunks;
-      isSealed = await checkpoint(sealBackfill(space, { at: now(), chunks: embedded, tokens }));
-    }
-  }
-
-  get #isBuiltIn(): boolean {
-    return isBuiltIn(this.#model);
-  }
-
+/** One attempt at a backfill. Errors: as of the handler, before an open breaker is recognised. */
+async function fillModel(
+  { ask, reader, embedders, calibrate, width, takeTurn, readNames, now, monotonic }: BackfillDependencies,
+  { found, model, job, context }: { found: Backfill; model: EmbeddingModel; job: Job; context: JobContext },
+): Promise<void> {
+  const { id, space, dim } = model;
+  const { signal, checkpoint } = context;
+  const ofEncoder = isBuiltIn(model);
+  const isNew = found.total_chunks === null;
   /** What the backfill's row counts. */
-  #goingOn(): { chunks: number; tokens: number } {
-    const row = this.#dependencies.reader.backfills.get(this.#model.space);
+  const goingOn = (): { chunks: number; tokens: number } => {
+    const row = reader.backfills.get(space);
     return { chunks: row?.embedded_chunks ?? 0, tokens: row?.total_tokens ?? 0 };
-  }
+  };
+  // Counting reads all pages, and each captured page starts a fill: the built-in model uses its last counts.
+  const counts = ofEncoder && !isNew ? goingOn() : await countPages(reader, signal);
+  /** Chunks that are refused: of the pages that are done, and of this attempt. Further ones will be asked about again. */
+  let refusals = refusedIn(reader, space, found.cursor < found.last_page ? found.cursor : undefined).chunks;
+  /** The clock of the speed: time between two stored slices. */
+  let lapAt = monotonic();
 
-  /** Where an attempt failed, the texts that it may have failed over are stored one by one. */
-  async #fillBuiltIn(job: Job): Promise<void> {
-    const { reader, takeTurn } = this.#dependencies;
-    const { signal } = this.#context;
-    const isCareful = job.attempts > 1;
-    const attempt = { signal, goOn: goOnUnlessSuspect(job, this.#context) };
-    for (let batches = 0; ; batches++) {
-      signal.throwIfAborted();
-      const embedded = await takeTurn(async () => {
-        // Read when it is its turn: pages may have come and gone.
-        const slice = nextBatch(reader, this.#model, isCareful && batches < batchChunks ? 1 : batchChunks);
-        return slice === null ? null : this.#embed(slice);
-      }, attempt);
-      if (embedded === null) return;
-      await this.#addToSpace(await this.#store(embedded, null));
-    }
-  }
-
-  async #openGaps(): Promise<void> {
-    const { now, reader } = this.#dependencies;
-    const { space } = this.#model;
-    // No checkpoint where the sweep is over: it would clear the attempt, and a crash, of what the fill is still to do.
-    const isOver = ({ cursor, last_page } = reader.backfills.get(space) ?? this.#found) => cursor >= last_page;
-    while (!isOver()) {
-      if ((await this.#context.checkpoint(openGaps(space, now(), gapsOpenedAtOnce))) === null) throw gone();
-    }
-  }
-
-  async #plan(counts: { chunks: number; tokens: number }): Promise<void> {
-    const { calibrate, now } = this.#dependencies;
-    const { signal, checkpoint } = this.#context;
-    if (isOutside(this.#model)) await calibrate(this.#model, signal);
-    if (!(await checkpoint(planBackfill(this.#model.space, { at: now(), ...counts })))) throw gone();
-  }
-
-  async #sweep(): Promise<void> {
-    const { reader, width } = this.#dependencies;
-    const { signal } = this.#context;
-    const slices = slicesFrom(reader, this.#model.space, this.#found.cursor, this.#found.last_page);
-    const ahead: Promise<EmbeddedSlice>[] = [];
-    const embedAhead = async (count: number) => {
-      while (ahead.length < count) {
-        await nextTurn(signal);
-        const next = slices.next();
-        if (next.done === true) return;
-        ahead.push(toldLater(this.#embed(next.value)));
-      }
-    };
-    let adding = Promise.resolve();
-    try {
-      await embedAhead(width);
-      for (let first = ahead.shift(); first !== undefined; first = ahead.shift()) {
-        const embedded = await first;
-        await embedAhead(width); // no thread waits for the store
-        const stored = await this.#store(embedded, embedded.slice.upTo);
-        await adding;
-        adding = toldLater(this.#addToSpace(stored));
-      }
-      await adding;
-    } finally {
-      await Promise.allSettled([...ahead, adding]);
-    }
-  }
-
-  async #fillGaps(): Promise<void> {
-    const { reader } = this.#dependencies;
-    const { space } = this.#model;
-    for (;;) {
-      const numbers = reader.backfills.gaps(space, gapsAtOnce);
-      if (numbers.length === 0) return;
-      await this.#addToSpace(await this.#store(await this.#embed(sliceOf(reader, space, numbers)), null));
-    }
-  }
-
-  async #embed(slice: PageSlice): Promise<EmbeddedSlice> {
+  const embed = async (slice: PageSlice): Promise<EmbeddedSlice> => {
     if (slice.pages.length === 0) return { slice, pages: [] };
-    const { signal } = this.#context;
-    const most = Math.max(fewRefusals, Math.floor(this.#chunks * refusedShare));
-    const tolerated = Math.max(0, most - this.#refusals);
-    const { embedders, readNames } = this.#dependencies;
-    const embedded = await embedPages(embedders, this.#model, slice.pages, { signal, tolerated });
-    this.#refusals += embedded.refused.size;
+    // Since the plan the collection may have grown by what was indexed with vectors of the model.
+    const most = Math.max(fewRefusals, Math.floor(counts.chunks * refusedShare));
+    const tolerated = Math.max(0, most - refusals);
+    const embedded = await embedPages(embedders, model, slice.pages, { signal, tolerated });
+    refusals += embedded.refused.size;
     const names = readNames ? embedded.names : null;
-    return { slice, pages: pagesOf(slice, this.#model.dim, { ...embedded, names }) };
-  }
+    return { slice, pages: pagesOf(slice, dim, { ...embedded, names }) };
+  };
 
-  async #store({ slice, pages }: EmbeddedSlice, cursor: number | null): Promise<StoredRows[]> {
-    const { monotonic, now } = this.#dependencies;
-    const busyMs = Math.round(monotonic() - this.#lapAt);
-    this.#lapAt = monotonic();
+  const store = async ({ slice, pages }: EmbeddedSlice, cursor: number | null): Promise<StoredRows[]> => {
+    const busyMs = Math.round(monotonic() - lapAt);
+    lapAt = monotonic();
     const { found, closed } = slice;
-    const save = saveSlice(this.#model.space, { at: now(), cursor, found, closed, pages, busyMs });
-    const stored = await this.#context.checkpoint(save);
+    const stored = await checkpoint(saveSlice(space, { at: now(), cursor, found, closed, pages, busyMs }));
     if (stored === null) throw gone();
     return stored;
-  }
+  };
 
   /** They are in the store: what does not come in now comes when the space is opened the next time. */
-  async #addToSpace(stored: readonly StoredRows[]): Promise<void> {
+  const addToSpace = async (stored: readonly StoredRows[]): Promise<void> => {
     if (stored.length === 0) return;
-    const { ask, reader } = this.#dependencies;
-    const { id, space } = this.#model;
     const rows = joined(stored);
     const chunks = stored.flatMap(({ first, ordinals }) => ordinals.map((at) => ({ first: first + at, count: 1 })));
     const pages = stored.filter(({ isWhole }) => isWhole);
@@ -256,6 +143,78 @@ class BackfillAttempt {
     if (id !== reader.models.activeId()) return;
     // Where topics do not answer any more, the next start finds the pages.
     await ask('cluster.place', { page_nos: pages.map(({ page_no }) => page_no) }).catch(() => {});
+  };
+
+  const leaveGaps = async (): Promise<void> => {
+    // No checkpoint where the sweep is over: it would clear the attempt, and a crash, of what the fill is still to do.
+    const isOver = ({ cursor, last_page } = reader.backfills.get(space) ?? found) => cursor >= last_page;
+    while (!isOver()) if ((await checkpoint(openGaps(space, now(), gapsOpenedAtOnce))) === null) throw gone();
+  };
+
+  /** Where an attempt failed, the texts that it may have failed over are stored one by one. */
+  const fillBuiltIn = async (): Promise<void> => {
+    const isCareful = job.attempts > 1;
+    const attempt = { signal, goOn: goOnUnlessSuspect(job, context) };
+    for (let batches = 0; ; batches++) {
+      signal.throwIfAborted();
+      const embedded = await takeTurn(async () => {
+        // Read when it is its turn: pages may have come and gone.
+        const slice = nextBatch(reader, model, isCareful && batches < batchChunks ? 1 : batchChunks);
+        return slice === null ? null : embed(slice);
+      }, attempt);
+      if (embedded === null) return;
+      await addToSpace(await store(embedded, null));
+    }
+  };
+
+  const sweep = async (): Promise<void> => {
+    const slices = slicesFrom(reader, space, found.cursor, found.last_page);
+    const ahead: Promise<EmbeddedSlice>[] = [];
+    const embedAhead = async (count: number) => {
+      while (ahead.length < count) {
+        await nextTurn(signal);
+        const next = slices.next();
+        if (next.done === true) return;
+        ahead.push(toldLater(embed(next.value)));
+      }
+    };
+    let adding = Promise.resolve();
+    try {
+      await embedAhead(width);
+      for (let first = ahead.shift(); first !== undefined; first = ahead.shift()) {
+        const embedded = await first;
+        await embedAhead(width); // no thread waits for the store
+        const stored = await store(embedded, embedded.slice.upTo);
+        await adding;
+        adding = toldLater(addToSpace(stored));
+      }
+      await adding;
+    } finally {
+      await Promise.allSettled([...ahead, adding]);
+    }
+  };
+
+  const fillGaps = async (): Promise<void> => {
+    for (;;) {
+      const numbers = reader.backfills.gaps(space, gapsAtOnce);
+      if (numbers.length === 0) return;
+      await addToSpace(await store(await embed(sliceOf(reader, space, numbers)), null));
+    }
+  };
+
+  if (isNew) {
+    if (isOutside(model)) await calibrate(model, signal);
+    if (!(await checkpoint(planBackfill(space, { at: now(), ...counts })))) throw gone();
+  }
+  await ask('index.openSpace', { model_id: id });
+  lapAt = monotonic();
+  await (ofEncoder ? leaveGaps() : sweep());
+  for (let isSealed = false; !isSealed; ) {
+    await (ofEncoder ? fillBuiltIn() : fillGaps());
+    const isCounted = isNew || !ofEncoder;
+    const { chunks, tokens } = isCounted ? await countPages(reader, signal) : goingOn();
+    const embedded = isCounted ? chunks - refusedIn(reader, space).chunks : chunks;
+    isSealed = await checkpoint(sealBackfill(space, { at: now(), chunks: embedded, tokens }));
   }
 }
 
