@@ -109,13 +109,8 @@ function shownBackup({ dir, manifest: { taken_at, pages, bytes } }: Backup): Bac
   return { dir, taken_at, pages, bytes };
 }
 
-interface FoundBackups {
-  whole: Backup[];
-  unfinished: string[];
-}
-
 /** Newest first; those dated in the future last, from a wrong clock. Unreadable ones are unfinished or of another version. */
-function backupsIn(parent: string, now: number): FoundBackups {
+function backupsIn(parent: string, now: number) {
   const whole: Backup[] = [];
   const unfinished: string[] = [];
   for (const name of namesIn(parent)) {
@@ -138,7 +133,11 @@ function backupsIn(parent: string, now: number): FoundBackups {
  * Backups to delete after `made`: of its store, all but the newest `keep` that fit in `room` bytes together with
  * `made`; and unfinished ones. Other stores may share the folder, so theirs stay.
  */
-function oldBackups({ whole, unfinished }: FoundBackups, made: Backup, { keep, room }: { keep: number; room: number }) {
+function oldBackups(
+  { whole, unfinished }: ReturnType<typeof backupsIn>,
+  made: Backup,
+  { keep, room }: { keep: number; room: number },
+) {
   const older = whole.filter(({ dir, manifest }) => dir !== made.dir && manifest.store_id === made.manifest.store_id);
   let bytes = made.manifest.bytes;
   const old = older.filter(({ manifest }, at) => {

@@ -2,23 +2,19 @@
  * The data folder: one process, one user. Opening creates it if needed, checks that it is the user's own plain folder with mode 0700,
  * and locks it. LMDB alone would admit a second server, which would run the same jobs.
  */
+
 import { chmodSync, lstatSync, mkdirSync, rmSync, type Stats, statfsSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { errorMessage, isDiskFull, isOperatorError, OperatorError } from '../domain/errors.ts';
 import { takeFolderLock } from './folder-lock.ts';
 
-/** `using` releases it. */
-export interface DataFolder extends Disposable {
-  path: string;
-  /** Whether a process used it before and released it properly. */
-  wasUsed: boolean;
-  /** Whether another process took the folder, unable to see this one. Errors: file system errors. */
-  isLost: () => boolean;
-  release(): void;
-}
+export type DataFolder = ReturnType<typeof openDataFolder>;
 
-/** Errors: OperatorError `data_folder`. */
-export function openDataFolder(path: string, nonce: string): DataFolder {
+/**
+ * `wasUsed`: whether a process used it before and released it properly. `isLost`: whether another process took the folder, unable to see
+ * this one; its errors: file system errors. Errors: OperatorError `data_folder`.
+ */
+export function openDataFolder(path: string, nonce: string) {
   const entry = statOf(path) ?? madeFolder(path);
   if (!entry.isDirectory()) throw new OperatorError('data_folder', `${path} is not a plain folder (a link or a file)`);
   if (process.getuid !== undefined && entry.uid !== process.getuid()) {

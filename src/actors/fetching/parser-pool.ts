@@ -37,20 +37,13 @@ export interface ParserPoolOptions extends Pick<ThreadPoolOptions, 'entry' | 'na
   sentences: Record<'tooMany' | 'tooLong' | 'tooLarge', string>;
 }
 
-export interface SharedParserPool<Tasks> {
-  /**
-   * Errors: FetchError `unreadable` for a document over a limit or refused by the task (`unreadable` in thread-pool.ts); JobError if it
-   * may be read later; the signal's reason.
-   */
-  run: ThreadPool<Tasks>['run'];
-}
+/**
+ * Errors of `run`: FetchError `unreadable` for a document over a limit or refused by the task (`unreadable` in thread-pool.ts); JobError
+ * if it may be read later; the signal's reason.
+ */
+export type SharedParserPool<Tasks> = Pick<ThreadPool<Tasks>, 'run'>;
 
-interface ParserPool<Tasks> extends SharedParserPool<Tasks>, Pick<ThreadPool<Tasks>, 'close'> {
-  /** As of ThreadPool. */
-  of(owner: string): SharedParserPool<Tasks>;
-}
-
-export function openParserPool<Tasks>(options: ParserPoolOptions): ParserPool<Tasks> {
+export function openParserPool<Tasks>(options: ParserPoolOptions) {
   const pool = openThreadPool<Tasks>({ threads: 1, idleMs: statelessIdleMs, nice: 10, ...options });
   const parsing = ({ run }: SharedPool<Tasks>): SharedParserPool<Tasks> => ({
     run: (name, argument, given = {}) =>
@@ -59,7 +52,7 @@ export function openParserPool<Tasks>(options: ParserPoolOptions): ParserPool<Ta
         throw asFailure(cause, options);
       }),
   });
-  return { ...parsing(pool), of: (owner) => parsing(pool.of(owner)), close: () => pool.close() };
+  return { ...parsing(pool), of: (owner: string) => parsing(pool.of(owner)), close: () => pool.close() };
 }
 
 function asFailure(cause: unknown, { sentences, retriesLate = false, retryAfterMs }: ParserPoolOptions): unknown {

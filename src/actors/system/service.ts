@@ -59,20 +59,13 @@ export interface ServiceHooks {
 
 export type StartService<Names extends SystemMessageName = never> = (hooks: ServiceHooks) => Promise<Service<Names>>;
 
-export interface RunningService {
-  /** Errors: why it could not start. */
-  ready: Promise<Pick<Service<never>, 'handlers'>>;
-  /** Errors: those of the handler; DomainError `store_unavailable` after a crash, `shutting_down` after a stop. */
-  handle(name: SystemMessageName, request: unknown, signal: AbortSignal | undefined): Promise<unknown>;
-  /** Refuse new requests, answer accepted ones, free resources. Errors: a resource that could not be freed. */
-  stop(): Promise<void>;
-}
+export type RunningService = ReturnType<typeof runService>;
 
 /** `crashed` is called at most once. */
 export function runService<Names extends SystemMessageName>(
   start: StartService<Names>,
   crashed: (error: unknown) => void,
-): RunningService {
+) {
   const held = new Set<Promise<unknown>>();
   const ending = new AbortController();
   /** Its reason refuses held requests and later ones. */
@@ -104,8 +97,10 @@ export function runService<Names extends SystemMessageName>(
     await service?.stop?.();
   };
   return {
-    ready: started,
-    handle: async (name, request, signal) => {
+    /** Errors: why it could not start. */
+    ready: started as Promise<Pick<Service<never>, 'handlers'>>,
+    /** Errors: those of the handler; DomainError `store_unavailable` after a crash, `shutting_down` after a stop. */
+    handle: async (name: SystemMessageName, request: unknown, signal: AbortSignal | undefined) => {
       crashing.signal.throwIfAborted();
       if (ending.signal.aborted) throw new DomainError('shutting_down', 'the service is stopping');
       const served = unlessAborted(serve(name, request, signal), crashing.signal);
@@ -116,6 +111,7 @@ export function runService<Names extends SystemMessageName>(
         held.delete(served);
       }
     },
+    /** Refuse new requests, answer accepted ones, free resources. Errors: a resource that could not be freed. */
     stop: () => {
       stopped ??= stop();
       return stopped;

@@ -28,19 +28,11 @@ export type ServiceName = (typeof startOrder)[number][number];
 
 export type ServiceStarts = Record<ServiceName, StartService>;
 
-interface Services {
-  /** Errors: those of the service; DomainError `store_unavailable` or `shutting_down` if it does not run. */
-  ask: SystemAsk;
-  crashed: Promise<unknown>;
-  /** Stop in reverse order. Errors: the first failure to free a resource, after all are stopped. */
-  stop(): Promise<void>;
-}
-
 /** An aborted `ending` ends the start with its reason. Errors: of a service that cannot start or crashes at once; started ones are stopped. */
 export async function startServices(
   startsOf: (ask: SystemAsk) => ServiceStarts,
   { ending, log }: { ending: AbortSignal; log: Logger },
-): Promise<Services> {
+) {
   const running = new Map<ServiceName, RunningService>();
   /** Which service answers a message: filled as services become ready. */
   const answeredBy = new Map<string, ServiceName>();
@@ -49,6 +41,7 @@ export async function startServices(
   const crashed = new Promise<unknown>((resolve) => {
     tellCrash = resolve;
   });
+  /** Errors: those of the service; DomainError `store_unavailable` or `shutting_down` if it does not run. */
   const ask: SystemAsk = (name, request, options) =>
     traced(`ask ${name}`, {}, async () => {
       // Its service may start together with its caller.
@@ -71,6 +64,7 @@ export async function startServices(
     throw error;
   });
   crash.catch(() => {}); // of interest while starting only
+  /** Stop in reverse order. Errors: the first failure to free a resource, after all are stopped. */
   const stop = async () => {
     const failures: unknown[] = [];
     for (const names of [...startOrder].reverse()) {

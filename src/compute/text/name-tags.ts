@@ -21,15 +21,10 @@ export const NAMES_MAGIC = 0x544e4252;
 export const NAMES_VERSION = 1;
 const HEADER = 4;
 
-export interface NameTagger {
-  /** Evidence of `count` pieces whose states begin at the row `from`. Shape: count × (2 radius + 1) × tags. */
-  evidenceOf(states: Float32Array, from: number, count: number): Float32Array;
-  /** `evidence`: of the windows of a text in their order, which may end before its pieces do. */
-  namesIn(text: string, pieces: TextPieces, evidence: readonly Float32Array[]): NameSpans;
-}
+export type NameTagger = ReturnType<typeof openNameTagger>;
 
 /** Errors: RangeError for bytes that are no such file, or not all of it. */
-export function openNameTagger(file: Uint8Array<ArrayBuffer>): NameTagger {
+export function openNameTagger(file: Uint8Array<ArrayBuffer>) {
   if (file.byteLength < 4 * HEADER) throw new RangeError('no weights of names');
   const [magic, version, dim, radius] = new Uint32Array(file.slice(0, 4 * HEADER).buffer);
   if (magic !== NAMES_MAGIC || version !== NAMES_VERSION) throw new RangeError('no weights of names of this version');
@@ -44,7 +39,8 @@ export function openNameTagger(file: Uint8Array<ArrayBuffer>): NameTagger {
     return all.subarray(from - size, from);
   });
   return {
-    evidenceOf(states, row, count) {
+    /** Evidence of `count` pieces whose states begin at a row. Shape: count × (2 radius + 1) × tags. */
+    evidenceOf(states: Float32Array, row: number, count: number) {
       const evidence = new Float32Array(count * width * TAGS);
       for (let piece = 0; piece < count; piece++) {
         const at = (row + piece) * dim;
@@ -57,7 +53,8 @@ export function openNameTagger(file: Uint8Array<ArrayBuffer>): NameTagger {
       }
       return evidence;
     },
-    namesIn(text, pieces, evidence) {
+    /** `evidence`: of the windows of a text in their order, which may end before its pieces do. */
+    namesIn(text: string, pieces: TextPieces, evidence: readonly Float32Array[]): NameSpans {
       const step = width * TAGS;
       const count = Math.min(pieces.ids.length, evidence.reduce((sum, { length }) => sum + length, 0) / step);
       const scores = new Float32Array(count * TAGS);

@@ -30,16 +30,6 @@ export interface VectorSpaceOptions extends SpaceFilesOptions {
   saveEvery?: number;
 }
 
-export interface OpenedSpace {
-  space: VectorSpace;
-  /** Live labels without a row, ascending: add them again. */
-  missing: Uint32Array;
-  /** Files existed and are missing or unusable: more is missing than unsaved changes. */
-  lost: boolean;
-  /** Dead rows in the files, until a purge or save. */
-  dropped: number;
-}
-
 export interface SpaceSearchOptions {
   allow?: Bitmap | undefined;
   minScore?: number | undefined;
@@ -83,9 +73,11 @@ export class VectorSpace {
   /**
    * Load the space. Damaged or foreign files are set aside. A folder without a manifest gets one if nothing is live, so that later a
    * missing one means a loss.
+   * `missing`: live labels without a row, ascending: add them again. `lost`: files existed and are missing or unusable: more is missing
+   * than unsaved changes. `dropped`: dead rows in the files, until a purge or save.
    * Errors: of the folder (not of its files) and of the threads.
    */
-  static async open(options: VectorSpaceOptions, live: Bitmap): Promise<OpenedSpace> {
+  static async open(options: VectorSpaceOptions, live: Bitmap) {
     const { dim, worker, searchers } = options;
     const files = await openSpaceFiles(options);
     const rows = VectorRows.create(dim);

@@ -17,18 +17,6 @@ export interface CorpusWord {
   stem: string;
 }
 
-/** By word of a segment, in the order of its terms. */
-export interface WordShapes {
-  /** Number of the term that names it. */
-  terms: Uint32Array;
-  lengths: Uint8Array;
-  /** A bit per byte value, by its last five bits (those of a letter). */
-  sets: Uint32Array;
-  /** Words of two or more bytes, sorted by their first two and last two. */
-  byBeginning: Uint32Array;
-  byEnd: Uint32Array;
-}
-
 export type WordEnd = 'beginning' | 'end';
 
 export const shapesOf = rememberedOf(makeShapes);
@@ -149,7 +137,11 @@ function passagesWith(segment: Segment, id: number): number {
   return segment.starts[term + 1] - segment.starts[term];
 }
 
-function makeShapes({ terms: { bytes, offsets } }: Segment): WordShapes {
+/**
+ * By word of a segment, in the order of its terms. `terms`: numbers of those that name them; `sets`: a bit per byte value, by its last
+ * five bits (those of a letter); `byBeginning`, `byEnd`: words of two or more bytes, sorted by their first two and last two.
+ */
+function makeShapes({ terms: { bytes, offsets } }: Segment) {
   const terms: number[] = [];
   for (let term = 0; term + 1 < offsets.length; term++) if (bytes[offsets[term]] === WORD_MARK) terms.push(term);
   const count = terms.length;

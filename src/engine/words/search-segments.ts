@@ -29,19 +29,14 @@ const LOOKUP_COST = 16;
 /** Finding the threshold costs about as much as scanning this many postings per gathered posting (bench/sparse.ts). */
 const THRESHOLD_COST = 4;
 
-/** Working arrays, reused between searches; `scores` and `met` are then all zero. */
-export interface SearchScratch {
-  readonly scores: Float64Array;
-  readonly met: Int32Array;
-  /** Ordinals that may still be results, ascending. */
-  readonly candidates: Uint16Array;
-  readonly ranking: Float64Array;
-}
+export type SearchScratch = ReturnType<typeof createScratch>;
 
-export function createScratch(): SearchScratch {
+/** Working arrays, reused between searches; `scores` and `met` are then all zero. */
+export function createScratch() {
   return {
     scores: new Float64Array(MAX_SEGMENT_DOCS),
     met: new Int32Array(MAX_SEGMENT_DOCS / 32),
+    /** Ordinals that may still be results, ascending. */
     candidates: new Uint16Array(MAX_SEGMENT_DOCS),
     ranking: new Float64Array(MAX_SEGMENT_DOCS),
   };

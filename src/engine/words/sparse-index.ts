@@ -45,15 +45,7 @@ export interface SparseIndexOptions extends SegmentFilesOptions {
   saveEveryDocs?: number;
 }
 
-export interface OpenedIndex {
-  index: SparseIndex;
-  /** Live labels in no segment, ascending: rebuild from the text and add them. */
-  missing: Uint32Array;
-  /** Files existed and are missing or unusable: more is missing than unsaved changes. */
-  lost: boolean;
-  /** Dead documents in the files, until a purge. */
-  dropped: number;
-}
+export type OpenedIndex = Awaited<ReturnType<typeof SparseIndex.open>>;
 
 interface WaitingAdd {
   readonly member: SegmentMember;
@@ -86,9 +78,11 @@ export class SparseIndex {
   /**
    * Load and publish the segments on disk. Documents with a label not in `live` are deleted. A folder without a manifest gets one if
    * nothing is live, so that later a missing one means a loss.
+   * `missing`: live labels in no segment, ascending: rebuild from the text and add them. `lost`: files existed and are missing or
+   * unusable: more is missing than unsaved changes. `dropped`: dead documents in the files, until a purge.
    * Errors: of the folder (bad files are set aside) and of the searchers.
    */
-  static async open(options: SparseIndexOptions, live: Bitmap): Promise<OpenedIndex> {
+  static async open(options: SparseIndexOptions, live: Bitmap) {
     const index = new SparseIndex(options);
     const indexed = createBitmap(live.length * 32);
     let dropped = 0;
