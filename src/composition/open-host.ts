@@ -29,7 +29,7 @@ import type { Metrics } from '../telemetry/metrics.ts';
 import { Semaphore } from '../threads/semaphore.ts';
 import { version } from '../version.ts';
 import { encoderHangMs } from './job-limits.ts';
-import { type HostThreads, openThreads, type Threads } from './open-threads.ts';
+import { type HostThreads, openThreads } from './open-threads.ts';
 
 interface Surroundings {
   now: () => number;
@@ -41,7 +41,7 @@ export interface OutsideOptions extends Surroundings {
   settings: Settings;
   log: Logger;
   metrics: Metrics;
-  threads: Pick<Threads, 'feeds'>;
+  threads: Pick<HostThreads, 'media'>;
   encoder: Encoder;
   web: WebSurroundings;
 }
@@ -79,10 +79,10 @@ function openOutside(options: OutsideOptions) {
   const videos = videosOf(options, ytDlp, fetch);
   const transcription = openTranscription(settings, endpointRecognizerOf(settings, calls));
   const pollers: Pollers = {
-    rss: feedPoller({ fetch, read: threads.feeds.read }),
+    rss: feedPoller({ fetch, read: threads.media.readItems }),
     podcast: podcastPoller({
       fetch,
-      readEpisodes: threads.feeds.readEpisodes,
+      readEpisodes: threads.media.readEpisodes,
       unavailable: podcastsUnavailable(settings, transcription.found),
     }),
     video: videoPoller({ videos, maxEntries: settings.watch.video_max_entries }),
@@ -118,10 +118,7 @@ function openOutside(options: OutsideOptions) {
       }),
       transcription: transcription.found,
     }),
-    close: async (): Promise<void> => {
-      stopping.abort(new Error('the service stops'));
-      await videos.close();
-    },
+    close: () => stopping.abort(new Error('the service stops')),
   };
 }
 
@@ -150,9 +147,10 @@ function ytDlpOf(
   });
 }
 
-function videosOf({ settings, now }: OutsideOptions, ytDlp: YtDlp, fetch: WebFetch): VideoReader {
+function videosOf({ settings, threads, now }: OutsideOptions, ytDlp: YtDlp, fetch: WebFetch): VideoReader {
   return openVideoReader({
     ytDlp,
+    parser: threads.media,
     fetch,
     hosts: settings.fetch.video_hosts,
     readsCaptions: settings.fetch.video_captions,
@@ -237,7 +235,7 @@ export function openHost(options: HostOptions) {
     bringingUp: pLimit(bringUpAtOnce),
     /** After every library was closed. */
     async close(): Promise<void> {
-      await outside.close();
+      outside.close();
       if (options.encoder === undefined) await encoder.close();
       if (options.threads === undefined) await threads.close();
     },

@@ -1,7 +1,7 @@
 /** The host's threads, and each library's share: tasks of libraries take turns. */
 import { availableParallelism } from 'node:os';
 import { openExtractor, openPdfReader } from '../actors/fetching/extract-page.ts';
-import { openFeedReader } from '../actors/watches/poll-feed.ts';
+import { openMediaReader } from '../actors/fetching/parser-pool.ts';
 import { graphFrom } from '../domain/model.ts';
 import { openIndexThreads } from '../engine/index-threads.ts';
 import { loadWordList } from '../engine/words/word-list.ts';
@@ -47,7 +47,7 @@ export function openThreads(settings: Pick<Settings, 'chunking' | 'pdf' | 'index
   });
   const extractor = openExtractor(workers);
   const pdfs = openPdfReader(settings.pdf);
-  const feeds = openFeedReader();
+  const media = openMediaReader();
   const clusters = openThreadPool<typeof import('../threads/cluster-thread.ts')>({
     entry: programFile('threads/cluster-thread'),
     name: 'clusters',
@@ -58,10 +58,9 @@ export function openThreads(settings: Pick<Settings, 'chunking' | 'pdf' | 'index
     nice: 10,
   });
   const index = openIndexThreads({ searchData: { wordList }, graphFrom: graphsFrom(settings.indexing.vector_index) });
-  const all = [texts, work, index, extractor, pdfs, feeds, clusters];
+  const all = [texts, work, index, extractor, pdfs, media, clusters];
   return {
-    /** In order; the largest feed takes a fifth of a second. */
-    feeds,
+    media,
     /** `library`: a name that no earlier opening had. */
     of: (library: string) => ({
       cores,
@@ -71,7 +70,6 @@ export function openThreads(settings: Pick<Settings, 'chunking' | 'pdf' | 'index
       index: index.of(library),
       extractor: extractor.of(library),
       pdfs: pdfs.of(library),
-      feeds,
       clusters: clusters.of(library),
     }),
     close: async (): Promise<void> => {

@@ -8,8 +8,8 @@ import { decodeText } from '../compute/text/decode-text.ts';
 import { readTranscript, type TranscriptFormat } from '../compute/transcript/read-transcript.ts';
 import { type TranscriptText, transcriptText } from '../compute/transcript/transcript-text.ts';
 import { giveBackMemory } from './collect-garbage.ts';
+import type { CaptionsFile } from './media-thread.ts';
 import { beginTask, type Limited, unreadable } from './thread-pool.ts';
-import type { CaptionsFile } from './video-thread.ts';
 
 /** UTF-16 units; parsing takes thirty times the memory, and seconds. */
 const largeHtml = 1024 * 1024;

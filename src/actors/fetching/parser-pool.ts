@@ -1,10 +1,13 @@
 /**
- * Threads that read untrusted documents, which may take much time or memory. Each kind has its own pool and does not wait for others.
+ * Threads that read untrusted documents, which may take much time or memory. Pages, PDFs, and feeds with videos have pools of their own.
  * Thread faults become errors of the job; the caller gives entry, limits and messages.
  */
 
+import type { FeedBytes } from '../../compute/feed/read-feed.ts';
 import { errorCode, JobError } from '../../domain/errors.ts';
+import { programFile } from '../../files/program-files.ts';
 import { FetchError } from '../../providers/fetch-error.ts';
+import type { CaptionsFile } from '../../threads/media-thread.ts';
 import {
   openThreadPool,
   QueueFullError,
@@ -53,6 +56,51 @@ export function openParserPool<Tasks>(options: ParserPoolOptions) {
       }),
   });
   return { ...parsing(pool), of: (owner: string) => parsing(pool.of(owner)), close: () => pool.close() };
+}
+
+export type MediaReader = ReturnType<typeof openMediaReader>;
+
+/** 280,000 entries of a feed take a fifth of a second, megabytes of captions a second. */
+const mediaLimits = {
+  feeds: { processorMs: 10_000, timeoutMs: 50_000 },
+  videos: { processorMs: 60_000, timeoutMs: 300_000 },
+};
+
+/** Reads feeds, and what yt-dlp writes about videos. Errors: those of the pool. */
+export function openMediaReader({ feeds, videos }: Record<'feeds' | 'videos', ParserLimits> = mediaLimits) {
+  const pool = openParserPool<typeof import('../../threads/media-thread.ts')>({
+    entry: programFile('threads/media-thread'),
+    name: 'media',
+    threads: 2, // so that a long document holds up no other
+    maxQueue: 128,
+    maxHeapMb: 512, // `fetch.max_bytes` is 10 MB; a feed takes some ten times its length while it is read
+    limits: videos,
+    retriesLate: true,
+    retryAfterMs: 1000,
+    sentences: {
+      tooMany: 'too many feeds and captions are waiting to be read',
+      tooLong: 'the file took longer than',
+      tooLarge: 'the file takes too much memory to read',
+    },
+  });
+  return {
+    readItems: (feed: FeedBytes, signal: AbortSignal) => pool.run('readItems', feed, { signal, ...feeds }),
+    /** Entries with a recording. */
+    readEpisodes: (feed: FeedBytes, signal: AbortSignal) => pool.run('readEpisodes', feed, { signal, ...feeds }),
+    /** Errors: also FetchError `program_failed` for what is no description. */
+    async readInfo(bytes: Uint8Array, signal: AbortSignal) {
+      const info = await pool.run('readInfo', { bytes }, { signal });
+      if (info === null) throw new FetchError('program_failed', 'yt-dlp wrote what is no description of a video');
+      return info;
+    },
+    /** Errors: also FetchError `unreadable` for captions without text. */
+    async readCaptions(file: CaptionsFile, signal: AbortSignal) {
+      const read = await pool.run('readCaptions', file, { signal });
+      if (read.text === '') throw new FetchError('unreadable', 'the captions of the video cannot be read');
+      return read;
+    },
+    close: () => pool.close(),
+  };
 }
 
 function asFailure(cause: unknown, { sentences, retriesLate = false, retryAfterMs }: ParserPoolOptions): unknown {

@@ -11,18 +11,17 @@ import { domainMatches } from '../../compute/web/domain-match.ts';
 import type { Page } from '../../domain/page.ts';
 import type { PageFacts } from '../../domain/page-facts.ts';
 import { videoWishesOf } from '../../domain/watch-config.ts';
-import { programFile } from '../../files/program-files.ts';
 import { FetchError } from '../../providers/fetch-error.ts';
 import { statusError, type WebFetch } from '../../providers/web-fetch.ts';
 import type { YtDlp } from '../../providers/yt-dlp.ts';
-import type { CaptionsFile } from '../../threads/video-thread.ts';
 import type { JobContext } from '../system/job-actor.ts';
 import { contentTypeOf } from './content-readers.ts';
-import { openParserPool, type ParserLimits } from './parser-pool.ts';
+import type { MediaReader } from './parser-pool.ts';
 import type { RecordingReader } from './read-recording.ts';
 
 export interface VideoReaderDependencies {
   ytDlp: YtDlp;
+  parser: Pick<MediaReader, 'readInfo' | 'readCaptions'>;
   fetch: WebFetch;
   /** With subdomains. */
   hosts: readonly string[];
@@ -55,8 +54,7 @@ const freshForMs = 86_400_000;
 const againAfterMs = 6 * 3_600_000;
 
 export function openVideoReader(dependencies: VideoReaderDependencies) {
-  const { ytDlp, fetch, hosts, readsCaptions, wishes, now } = dependencies;
-  const parser = openVideoParser();
+  const { ytDlp, parser, fetch, hosts, readsCaptions, wishes, now } = dependencies;
 
   /** Why videos cannot be read, or null. */
   const unavailable = (): string | null =>
@@ -153,7 +151,6 @@ export function openVideoReader(dependencies: VideoReaderDependencies) {
       if (info.kind === 'list') return info;
       throw new FetchError('no_video', 'the address is that of one video, not of a list');
     },
-    close: () => parser.close(),
   };
 }
 
@@ -165,40 +162,4 @@ function refuseUnfinished({ state }: VideoInfo): void {
 
 function factsOf({ title, uploader, published_at, site, duration_s }: VideoInfo) {
   return { title, author: uploader, published_at, site_name: site, duration_s };
-}
-
-/* Parses yt-dlp's JSON and captions on a thread. */
-
-/** Megabytes take a second. */
-const defaultLimits: ParserLimits = { processorMs: 60_000, timeoutMs: 300_000 };
-
-/** Errors: FetchError `program_failed` for an invalid description, `unreadable` also without text; those of ParserPool. */
-export function openVideoParser(limits = defaultLimits) {
-  const pool = openParserPool<typeof import('../../threads/video-thread.ts')>({
-    entry: programFile('threads/video-thread'),
-    name: 'videos',
-    maxQueue: 64,
-    maxHeapMb: 512,
-    limits,
-    retriesLate: true,
-    retryAfterMs: 1000,
-    sentences: {
-      tooMany: 'too many captions are waiting to be read',
-      tooLong: 'the captions took longer than',
-      tooLarge: 'the captions take too much memory to read',
-    },
-  });
-  return {
-    async readInfo(bytes: Uint8Array, signal: AbortSignal) {
-      const info = await pool.run('readInfo', { bytes }, { signal });
-      if (info === null) throw new FetchError('program_failed', 'yt-dlp wrote what is no description of a video');
-      return info;
-    },
-    async readCaptions(file: CaptionsFile, signal: AbortSignal) {
-      const read = await pool.run('readCaptions', file, { signal });
-      if (read.text === '') throw new FetchError('unreadable', 'the captions of the video cannot be read');
-      return read;
-    },
-    close: () => pool.close(),
-  };
 }

@@ -10,10 +10,9 @@ import { JobError } from '../../domain/errors.ts';
 import type { PageMetadata } from '../../domain/metadata.ts';
 import type { Validators, Watch } from '../../domain/watch.ts';
 import { type PublishedTranscript, readConfig } from '../../domain/watch-config.ts';
-import { programFile } from '../../files/program-files.ts';
 import { statusError, type WebAnswer, type WebFetch } from '../../providers/web-fetch.ts';
 import { contentTypeOf } from '../fetching/content-readers.ts';
-import { openParserPool, type ParserLimits } from '../fetching/parser-pool.ts';
+import type { MediaReader } from '../fetching/parser-pool.ts';
 import type { Poller, SourceItem, SourceReading } from './poll-watch.ts';
 
 const accept =
@@ -123,37 +122,9 @@ function validatorsOf({ finalUrl, headers }: WebAnswer): Validators | null {
   return etag === null && last_modified === null ? null : { url: finalUrl, etag, last_modified };
 }
 
-type FeedReader = ReturnType<typeof openFeedReader>;
-
-/** 280,000 entries take a fifth of a second. */
-const defaultLimits: ParserLimits = { processorMs: 10_000, timeoutMs: 50_000 };
-
-/** Errors: those of ParserPool. */
-export function openFeedReader(limits = defaultLimits) {
-  const pool = openParserPool<typeof import('../../threads/feed-thread.ts')>({
-    entry: programFile('threads/feed-thread'),
-    name: 'feeds',
-    maxQueue: 64,
-    maxHeapMb: 512, // `fetch.max_bytes` is 10 MB; a feed takes some ten times its length while it is read
-    limits,
-    retriesLate: true,
-    sentences: {
-      tooMany: 'too many feeds are waiting to be read',
-      tooLong: 'the feed takes longer than',
-      tooLarge: 'the feed takes too much memory to read',
-    },
-  });
-  return {
-    read: (feed: FeedBytes, signal: AbortSignal) => pool.run('read', feed, { signal }),
-    /** Entries with a recording. */
-    readEpisodes: (feed: FeedBytes, signal: AbortSignal) => pool.run('readEpisodes', feed, { signal }),
-    close: () => pool.close(),
-  };
-}
-
 interface PodcastPollerDependencies {
   fetch: WebFetch;
-  readEpisodes: FeedReader['readEpisodes'];
+  readEpisodes: MediaReader['readEpisodes'];
   /** Why podcasts cannot be watched, or null. */
   unavailable: string | null;
 }

@@ -1,8 +1,7 @@
 /** Feeds and captions that take too long: refused for good only for the work that they are, not for a machine that is busy. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { openVideoParser } from '../../../src/actors/fetching/read-video.ts';
-import { openFeedReader } from '../../../src/actors/watches/poll-feed.ts';
+import { type MediaReader, openMediaReader } from '../../../src/actors/fetching/parser-pool.ts';
 import { JobError } from '../../../src/domain/errors.ts';
 import { markThread } from '../../../src/threads/time-limits.ts';
 
@@ -45,43 +44,32 @@ interface Limits {
   timeoutMs: number;
 }
 
-/** By kind what reads it, with reads of much work. */
-const readers = {
-  feeds: (limits: Limits) => {
-    const reader = openFeedReader(limits);
-    const long = feedOf(140_000);
-    return {
-      failure: 'the feed takes longer than',
-      long: [() => reader.read(long, never), () => reader.readEpisodes(long, never)],
-      close: () => reader.close(),
-    };
+/** Reads of much work by kind. */
+const long = {
+  feeds: ({ readItems, readEpisodes }: MediaReader) => {
+    const feed = feedOf(140_000);
+    return [() => readItems(feed, never), () => readEpisodes(feed, never)];
   },
-  captions: (limits: Limits) => {
-    const parser = openVideoParser(limits);
-    return {
-      failure: 'the captions took longer than',
-      long: [() => parser.readCaptions(captionsOf(300_000), never), () => parser.readInfo(infoOf(1_000_000), never)],
-      close: () => parser.close(),
-    };
-  },
+  captions: ({ readCaptions, readInfo }: MediaReader) => [
+    () => readCaptions(captionsOf(300_000), never),
+    () => readInfo(infoOf(1_000_000), never),
+  ],
 };
 
-for (const [kind, open] of Object.entries(readers)) {
-  test(`${kind} that are too much work are refused for good`, { skip: notCounted }, async () => {
-    const { failure, long, close } = open({ processorMs: 20, timeoutMs: hourMs });
-    try {
-      for (const read of long) assertFailure(await refused(read), `${failure} 0.02 s to read`, true);
-    } finally {
-      await close();
-    }
-  });
+async function assertRefused(kind: keyof typeof long, limits: Limits, message: string, permanent: boolean) {
+  const reader = openMediaReader({ feeds: limits, videos: limits });
+  try {
+    for (const read of long[kind](reader)) assertFailure(await refused(read), message, permanent);
+  } finally {
+    await reader.close();
+  }
+}
 
-  test(`${kind} that a busy machine has not read in time are read later`, async () => {
-    const { failure, long, close } = open({ processorMs: hourMs, timeoutMs: 1 });
-    try {
-      for (const read of long) assertFailure(await refused(read), `${failure} 0.001 s to read`, false);
-    } finally {
-      await close();
-    }
-  });
+for (const kind of ['feeds', 'captions'] as const) {
+  test(`${kind} that are too much work are refused for good`, { skip: notCounted }, () =>
+    assertRefused(kind, { processorMs: 20, timeoutMs: hourMs }, 'the file took longer than 0.02 s to read', true),
+  );
+
+  test(`${kind} that a busy machine has not read in time are read later`, () =>
+    assertRefused(kind, { processorMs: hourMs, timeoutMs: 1 }, 'the file took longer than 0.001 s to read', false));
 }

@@ -7,7 +7,7 @@ import { readFeed } from '../../../src/compute/feed/read-feed.ts';
 import { decodeText, EncodingGuess } from '../../../src/compute/text/decode-text.ts';
 import { openSource } from '../../../src/importers/open-source.ts';
 import { readFetched, readPublishedTranscript } from '../../../src/threads/extract-thread.ts';
-import { readCaptions } from '../../../src/threads/video-thread.ts';
+import { readCaptions } from '../../../src/threads/media-thread.ts';
 import { temporaryFolder } from '../../scope.ts';
 import { encodeText } from './encode-text.ts';
 
