@@ -90,16 +90,12 @@ export interface Cluster {
 /** The result of a run until it is named and activated. */
 export type ClusterDraft = Pick<Cluster, 'no' | 'size'> & Pick<ClusterPoint, 'x' | 'y'>;
 
-export interface ClusterRun {
+export interface ClusterRun extends Pick<ClusterRunResponse, 'params' | 'n_pages' | 'n_clusters' | 'n_noise'> {
   no: number;
   job_no: number;
   trigger: ClusterTrigger;
-  params: Record<string, unknown>;
   started_at: number;
   finished_at: number | null;
-  n_pages: number | null;
-  n_clusters: number | null;
-  n_noise: number | null;
   /** Null before clustering and after the run. */
   draft: ClusterDraft[] | null;
 }

@@ -3,7 +3,7 @@
  * Pure; the time is linear in the text that the spans cover.
  */
 import { foldName, withoutJoiners } from '../../domain/normalize-text.ts';
-import { headingOf } from '../embedding/embedding-text.ts';
+import { headingOf, type PassageToEmbed } from '../embedding/embedding-text.ts';
 import type { NameSpans, NameType } from './name-tags.ts';
 import { nameTypes } from './name-tags.ts';
 import { variantOf } from './name-variants.ts';
@@ -54,16 +54,8 @@ interface Mention {
   form: string;
 }
 
-/** Where a passage lies: what the encoder read of it, and where its last part begins in the page's body. */
-export interface PassagePlace {
-  /** Of the text that was read: its title's length, 0 where the text does not begin with the title, or is not the page's first. */
-  title: number;
-  bodyAt: number;
-  charStart: number;
-}
-
 /** Spans of a passage as places of the page: those of its section's heading are left out, those of the title are below 0. */
-export function spansInPage(spans: NameSpans, { title, bodyAt, charStart }: PassagePlace): NameSpans {
+export function spansInPage(spans: NameSpans, { title, bodyAt, charStart }: Omit<PassageToEmbed, 'text'>): NameSpans {
   const placed: NameSpans = [];
   for (let at = 0; at < spans.length; at += 3) {
     const [start, end, type] = spans.slice(at, at + 3);

@@ -13,14 +13,6 @@ export interface CaptionTrack {
   forms: CaptionForm[];
 }
 
-export interface CaptionForm {
-  /** Lower-case file extension; '' if unknown. */
-  ext: string;
-  /** Absolute, http or https; null with `data`. */
-  url: string | null;
-  data: string | null;
-}
-
 export interface VideoInfo {
   kind: 'video';
   url: string | null;
@@ -69,9 +61,10 @@ const seconds = z.number().min(0).max(1e9);
 const webUrl = z.string().refine((text) => itemUrl(text, []) !== null);
 
 const captionForm = z.object({
+  /** Null in a `CaptionForm` with `data`. */
   url: webUrl.nullable().catch(null),
   data: z.string().max(longestCaptions).nullable().catch(null),
-  // "unknown_video" means an address without extension.
+  /** '' if unknown; "unknown_video" means an address without extension. */
   ext: z
     .string()
     .max(20)
@@ -79,6 +72,7 @@ const captionForm = z.object({
     .catch(''),
   protocol: z.string().max(40).catch(''),
 });
+export type CaptionForm = Omit<z.infer<typeof captionForm>, 'protocol'>;
 const captions = z.record(z.string(), z.array(captionForm).catch([])).catch({});
 const chapter = z.object({ start_time: seconds, title });
 
