@@ -2,13 +2,13 @@
  * Verifies a stopped service's data folder: the store's records against each other, and the index files (postings,
  * chunk vectors, page vectors) against the store. Reads only.
  */
-import { join } from 'node:path';
 import { auditSegmentFiles, auditSpaceFiles, type FilesAudit } from '../actors/indexes/audit-files.ts';
 import { closing } from '../compute/closing.ts';
 import type { PageTools } from '../engine/prepare-page.ts';
 import { auditStore, type StoreAudit } from '../store/audit.ts';
 import { StoreView } from '../store/store-view.ts';
-import { PageComparison, type Sample, type TextComparison } from './compare-pages.ts';
+import { type PageComparison, type Sample, type TextComparison, pageComparison } from './compare-pages.ts';
+import { join } from 'node:path';
 
 export interface FolderReport {
   pages: number;
@@ -47,17 +47,13 @@ export async function checkFolder(dataDir: string, comparing?: Comparing): Promi
   const store = await auditStore(dataDir);
   if (comparing === undefined) return checkFiles(dataDir, store, null);
   await using view = closing(StoreView.open(dataDir));
-  const comparison = new PageComparison(view.reader, comparing.tools, comparing.sample);
-  const ofVectors = comparing.texts === undefined ? [] : await comparison.vectorFindings(comparing.texts);
-  const findings = [...store.findings, ...comparison.storeFindings(), ...ofVectors];
+  const comparison = pageComparison(view.reader, comparing.tools, comparing.sample);
+  const { pages, ofEarlierVersions } = comparison;
+  const ofVectors = comparing.texts && (await comparison.vectorFindings(comparing.texts));
+  const findings = [...store.findings, ...comparison.storeFindings(), ...(ofVectors?.findings ?? [])];
   return {
     ...(await checkFiles(dataDir, { ...store, findings }, comparison)),
-    compared: {
-      pages: comparison.numbers.length,
-      of: store.pages,
-      vectors: comparison.vectors,
-      ofEarlierVersions: comparison.ofEarlierVersions,
-    },
+    compared: { pages, of: store.pages, vectors: ofVectors?.vectors ?? 0, ofEarlierVersions },
   };
 }
 

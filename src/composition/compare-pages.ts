@@ -37,33 +37,16 @@ const minTextCosine = 0.97;
 /** Rows of the files are rounded to int8: docs/storage.md. */
 const minRowCosine = 0.99;
 
-export class PageComparison {
-  readonly #reader: StoreReader;
-  readonly #tools: PageTools;
-  readonly #seed: number;
-  /** How many vectors were compared with their texts. */
-  vectors = 0;
-  /** Those that are compared, ascending. */
-  readonly numbers: readonly number[];
-  /** Pages indexed by an earlier version. */
-  readonly ofEarlierVersions: number;
+export type PageComparison = ReturnType<typeof pageComparison>;
 
-  constructor(reader: StoreReader, tools: PageTools, { seed, pages }: Sample) {
-    this.#reader = reader;
-    this.#tools = tools;
-    this.#seed = seed;
-    const indexed = [...reader.pages.all()].filter(
-      ({ status, chunk_count }) => status === 'indexed' && chunk_count > 0,
-    );
-    const sample = sampleOf(indexed, pages, seededRandom(seed));
-    this.numbers = sample.map(({ no }) => no);
-    this.ofEarlierVersions = sample.filter((page) => !hasLanguages(page)).length;
-  }
+export function pageComparison(reader: StoreReader, tools: PageTools, { seed, pages: most }: Sample) {
+  const indexed = [...reader.pages.all()].filter(({ status, chunk_count }) => status === 'indexed' && chunk_count > 0);
+  const sample = sampleOf(indexed, most, seededRandom(seed));
 
   /** Without inconsistent rows, which the store's audit reports. */
-  *#pages(): Generator<Page> {
-    const { pages } = this.#reader;
-    for (const no of this.numbers) {
+  function* compared(): Generator<Page> {
+    const { pages } = reader;
+    for (const { no } of sample) {
       const page = pages.get(no);
       if (page === undefined || !pages.isWhole(no)) continue;
       const chunks = pages.chunks(no);
@@ -71,88 +54,13 @@ export class PageComparison {
     }
   }
 
-  storeFindings(): string[] {
-    const findings: string[] = [];
-    for (const page of this.#pages()) {
-      if (!this.#isCovered(chunkedTextOf(this.#reader, page)))
-        findings.push(`page ${page.no}: words of its text are in no chunk`);
-    }
-    return findings;
-  }
-
-  /** Vectors of the built-in model in the store, one of a page, until the time is over. Errors: of the encoder. */
-  async vectorFindings({ encode, isOver }: TextComparison): Promise<string[]> {
-    const { models, vectors } = this.#reader;
-    const findings: string[] = [];
-    const random = seededRandom(this.#seed);
-    for (const { space, dim, id } of models.all().filter(isBuiltIn)) {
-      for (const page of shuffled([...this.#pages()], random)) {
-        if (isOver()) break;
-        const rows = vectors.get(space, page.no);
-        const ordinal = Math.floor(random() * page.chunk_count);
-        const row = rows?.subarray(ordinal * dim, (ordinal + 1) * dim);
-        if (row === undefined || row.every((each) => each === 0)) continue;
-        const texts = this.#asIndexed(page).flatMap(({ title, text, chunks }) =>
-          embeddingTexts(title, text, chunks.slice(ordinal, ordinal + 1)),
-        );
-        const { rows: expected, failed } = await encode(texts);
-        if (failed.size > 0) continue;
-        const cosineWith = (at: number) => row.reduce((sum, each, i) => sum + each * expected[at * dim + i], 0);
-        this.vectors++;
-        if (texts.every((_, at) => cosineWith(at) < minTextCosine))
-          findings.push(`page ${page.no}: a vector of ${id} is not of its text`);
-      }
-    }
-    return findings;
-  }
-
-  /** Documents in the words' index; those that the files lack are brought back by a start. */
-  readonly lookAtSegments: LookAtSegments = (segments) => {
-    const documents = [...segments].map(([file, segment]) => ({ file, segment, counts: postingCounts(segment) }));
-    return Array.from(this.#pages(), (page) => {
-      if (!hasLanguages(page) || hasOtherFacts(this.#reader, page)) return [];
-      const holding = documents.filter(({ segment }) => ordinalOf(segment, page.first_label) >= 0);
-      const isOf = ({ segment, counts }: (typeof documents)[number]) =>
-        this.#asIndexed(page).some((text) => {
-          const most = openSegment(segmentOfChunks(this.#tools, text));
-          const least = openSegment(segmentOfChunks(this.#tools, { ...text, facts: '', author: '' }));
-          const labels = Array.from(text.chunks, (_, chunk) => page.first_label + chunk);
-          return labels.every((label, chunk) => isDocumentOf(segment, counts, label, { most, least, chunk }));
-        });
-      return holding
-        .filter((each) => !isOf(each))
-        .map(({ file }) => `${file}: page ${page.no} has other words than its text`);
-    }).flat();
-  };
-
-  lookAtVectors({ id, space, dim }: EmbeddingModel): LookAtRows {
-    return (rows) =>
-      this.#rowFindings(rows, (page) => {
-        const stored = this.#reader.vectors.get(space, page.no) ?? new Float32Array(0);
-        return Array.from({ length: stored.length / dim }, (_, chunk) => ({
-          label: page.first_label + chunk,
-          vector: stored.subarray(chunk * dim, (chunk + 1) * dim),
-          what: `page ${page.no}: a vector of ${id} is not the one in the store`,
-        }));
-      });
-  }
-
-  lookAtPageVectors({ id, space, dim }: EmbeddingModel): LookAtRows {
-    return (rows) =>
-      this.#rowFindings(rows, (page) => {
-        const vector = meanPageVector(this.#reader.vectors.get(space, page.no) ?? new Float32Array(0), dim);
-        const what = `page ${page.no}: its page vector of ${id} is not the mean of its vectors`;
-        return vector === null ? [] : [{ label: page.first_label, vector, what }];
-      });
-  }
-
-  #rowFindings(
+  const rowFindings = (
     rows: VectorRows,
     expected: (page: Page) => { label: number; vector: Float32Array; what: string }[],
-  ): string[] {
+  ): string[] => {
     const cosine = new Float32Array(1);
     const findings = new Set<string>();
-    for (const page of this.#pages()) {
+    for (const page of compared()) {
       for (const { label, vector, what } of expected(page)) {
         const row = rows.rowOf(label);
         if (row === undefined || vector.every((x) => x === 0)) continue;
@@ -162,24 +70,99 @@ export class PageComparison {
       }
     }
     return [...findings];
-  }
+  };
 
   /** Every word is in a chunk, unless the only chunk is bare; true for all settings of `chunkText`. */
-  #isCovered({ text, chunks }: ChunkedText): boolean {
+  const isCovered = ({ text, chunks }: ChunkedText): boolean => {
     if (isBare(chunks[0])) return true;
-    const { terms, starts, ends } = this.#tools.analyzer.analyze(text);
+    const { terms, starts, ends } = tools.analyzer.analyze(text);
     let chunk = 0;
     return terms.every((term, token) => {
       while (chunk < chunks.length && chunks[chunk].char_end <= starts[token]) chunk++;
       return term === 0 || (chunk < chunks.length && chunks[chunk].char_start < ends[token]);
     });
-  }
+  };
 
   /** What the page may have been when it was indexed. */
-  #asIndexed(page: Page): Required<ChunkedText>[] {
+  const asIndexed = (page: Page): Required<ChunkedText>[] => {
     const pages = page.title === null ? [page] : [page, { ...page, title: null }];
-    return pages.map((each) => chunkedTextOf(this.#reader, each));
-  }
+    return pages.map((each) => chunkedTextOf(reader, each));
+  };
+
+  return {
+    pages: sample.length,
+    /** Pages indexed by an earlier version. */
+    ofEarlierVersions: sample.filter((page) => !hasLanguages(page)).length,
+    storeFindings: (): string[] =>
+      Array.from(compared()).flatMap((page) =>
+        isCovered(chunkedTextOf(reader, page)) ? [] : `page ${page.no}: words of its text are in no chunk`,
+      ),
+    /**
+     * Vectors of the built-in model in the store, one of a page, until the time is over; `vectors`: how many were compared with their
+     * texts. Errors: of the encoder.
+     */
+    async vectorFindings({ encode, isOver }: TextComparison): Promise<{ findings: string[]; vectors: number }> {
+      const findings: string[] = [];
+      let vectors = 0;
+      const random = seededRandom(seed);
+      for (const { space, dim, id } of reader.models.all().filter(isBuiltIn)) {
+        for (const page of shuffled([...compared()], random)) {
+          if (isOver()) break;
+          const rows = reader.vectors.get(space, page.no);
+          const ordinal = Math.floor(random() * page.chunk_count);
+          const row = rows?.subarray(ordinal * dim, (ordinal + 1) * dim);
+          if (row === undefined || row.every((each) => each === 0)) continue;
+          const texts = asIndexed(page).flatMap(({ title, text, chunks }) =>
+            embeddingTexts(title, text, chunks.slice(ordinal, ordinal + 1)),
+          );
+          const { rows: expected, failed } = await encode(texts);
+          if (failed.size > 0) continue;
+          const cosineWith = (at: number) => row.reduce((sum, each, i) => sum + each * expected[at * dim + i], 0);
+          vectors++;
+          if (texts.every((_, at) => cosineWith(at) < minTextCosine))
+            findings.push(`page ${page.no}: a vector of ${id} is not of its text`);
+        }
+      }
+      return { findings, vectors };
+    },
+    /** Documents in the words' index; those that the files lack are brought back by a start. */
+    lookAtSegments: ((segments) => {
+      const documents = [...segments].map(([file, segment]) => ({ file, segment, counts: postingCounts(segment) }));
+      return Array.from(compared(), (page) => {
+        if (!hasLanguages(page) || hasOtherFacts(reader, page)) return [];
+        const holding = documents.filter(({ segment }) => ordinalOf(segment, page.first_label) >= 0);
+        const isOf = ({ segment, counts }: (typeof documents)[number]) =>
+          asIndexed(page).some((text) => {
+            const most = openSegment(segmentOfChunks(tools, text));
+            const least = openSegment(segmentOfChunks(tools, { ...text, facts: '', author: '' }));
+            const labels = Array.from(text.chunks, (_, chunk) => page.first_label + chunk);
+            return labels.every((label, chunk) => isDocumentOf(segment, counts, label, { most, least, chunk }));
+          });
+        return holding
+          .filter((each) => !isOf(each))
+          .map(({ file }) => `${file}: page ${page.no} has other words than its text`);
+      }).flat();
+    }) satisfies LookAtSegments,
+    lookAtVectors:
+      ({ id, space, dim }: EmbeddingModel): LookAtRows =>
+      (rows) =>
+        rowFindings(rows, (page) => {
+          const stored = reader.vectors.get(space, page.no) ?? new Float32Array(0);
+          return Array.from({ length: stored.length / dim }, (_, chunk) => ({
+            label: page.first_label + chunk,
+            vector: stored.subarray(chunk * dim, (chunk + 1) * dim),
+            what: `page ${page.no}: a vector of ${id} is not the one in the store`,
+          }));
+        }),
+    lookAtPageVectors:
+      ({ id, space, dim }: EmbeddingModel): LookAtRows =>
+      (rows) =>
+        rowFindings(rows, (page) => {
+          const vector = meanPageVector(reader.vectors.get(space, page.no) ?? new Float32Array(0), dim);
+          const what = `page ${page.no}: its page vector of ${id} is not the mean of its vectors`;
+          return vector === null ? [] : [{ label: page.first_label, vector, what }];
+        }),
+  };
 }
 
 /** Whether its facts changed and are not indexed yet. */
