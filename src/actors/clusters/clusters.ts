@@ -46,7 +46,7 @@ export function clustersService(dependencies: ClustersDependencies): StartServic
   const start = async () => {
     const background = new Background(log, every);
     const placement = pagePlacement({ ask, commit, reader, activeSpace, isStopping: () => background.isStopping });
-    const clock = new RunClock({ reader, settings, activeSpace, now });
+    const clock = runClock({ reader, settings, activeSpace, now });
     let gathering: NodeJS.Timeout | undefined;
     const nameStale = async () => {
       if (reader.clusters.anyStale()) await commit(queueNamingOfStale(now(), maxAttempts));
@@ -130,56 +130,44 @@ const minuteMs = 60_000;
 /** Of all pages. While more of them wait for vectors no run is due: it would make topics of the others only, and drop those of the rest. */
 const mostWaiting = 0.1;
 
-class RunClock {
-  readonly #dependencies: RunClockDependencies;
-  #activeAt: number;
-  #lastLookAt: number;
-  #cronAt: number | null;
-
-  constructor(dependencies: RunClockDependencies) {
-    const { reader, now } = dependencies;
-    this.#dependencies = dependencies;
-    this.#activeAt = now();
-    this.#lastLookAt = now();
-    const lastCron = reader.clusters.runs(Number.MAX_SAFE_INTEGER).find(({ trigger }) => trigger === 'cron');
-    this.#cronAt = this.#cronTimeAfter(Math.min(lastCron?.started_at ?? this.#lastLookAt, this.#lastLookAt));
-  }
-
-  pagesCame(): void {
-    this.#activeAt = this.#dependencies.now();
-  }
-
-  /** What a run is to be started for now, or null. */
-  async dueRun(): Promise<Extract<ClusterTrigger, 'cron' | 'idle'> | null> {
-    const { reader, settings, activeSpace, now } = this.#dependencies;
-    const at = now();
-    if (at < this.#lastLookAt) {
-      // The clock was set back: nothing waits until it has caught up.
-      this.#activeAt = Math.min(this.#activeAt, at);
-      this.#cronAt = this.#cronTimeAfter(at);
-    }
-    this.#lastLookAt = at;
-    if (isRunInFlight(reader)) return null;
-    const isCronDue = this.#cronAt !== null && at >= this.#cronAt;
-    const { idle_default_minutes: idleMinutes, min_pages: minPages, min_new_pages: minNewPages } = settings;
-    // What a run since then has not put anywhere has no vector, or the run failed for good: neither is a reason for another one.
-    const ranAt = reader.clusters.latestRun()?.started_at ?? 0;
-    const isSettled = ranAt >= this.#activeAt && ranAt <= at;
-    if (!isCronDue && (isSettled || at - this.#activeAt < idleMinutes * minuteMs)) return null;
-    const space = activeSpace();
-    if (space !== null && reader.backfills.pending(space).pages > mostWaiting * reader.pages.count()) return null;
-    if (isCronDue) this.#cronAt = this.#cronTimeAfter(at);
-    const { pages, newPages } = await clusterCensus(reader, space);
-    if (isCronDue && pages >= minPages) return 'cron';
-    const isQuiet = at - this.#activeAt >= idleMinutes * minuteMs;
-    return isQuiet && pages >= minPages && newPages >= minNewPages ? 'idle' : null;
-  }
-
+function runClock({ reader, settings, activeSpace, now }: RunClockDependencies) {
+  const { cron, idle_default_minutes: idleMinutes, min_pages: minPages, min_new_pages: minNewPages } = settings;
+  let activeAt = now();
+  let lastLookAt = now();
   /** Null where the expression names no time that comes. Errors: throws for one that cannot be read. */
-  #cronTimeAfter(from: number): number | null {
-    const { cron } = this.#dependencies.settings;
-    return cron === null ? null : (new Cron(cron, { paused: true }).nextRun(new Date(from))?.getTime() ?? null);
-  }
+  const cronTimeAfter = (from: number): number | null =>
+    cron === null ? null : (new Cron(cron, { paused: true }).nextRun(new Date(from))?.getTime() ?? null);
+  const lastCron = reader.clusters.runs(Number.MAX_SAFE_INTEGER).find(({ trigger }) => trigger === 'cron');
+  let cronAt = cronTimeAfter(Math.min(lastCron?.started_at ?? lastLookAt, lastLookAt));
+
+  return {
+    pagesCame(): void {
+      activeAt = now();
+    },
+    /** What a run is to be started for now, or null. */
+    async dueRun(): Promise<Extract<ClusterTrigger, 'cron' | 'idle'> | null> {
+      const at = now();
+      if (at < lastLookAt) {
+        // The clock was set back: nothing waits until it has caught up.
+        activeAt = Math.min(activeAt, at);
+        cronAt = cronTimeAfter(at);
+      }
+      lastLookAt = at;
+      if (isRunInFlight(reader)) return null;
+      const isCronDue = cronAt !== null && at >= cronAt;
+      // What a run since then has not put anywhere has no vector, or the run failed for good: neither is a reason for another one.
+      const ranAt = reader.clusters.latestRun()?.started_at ?? 0;
+      const isSettled = ranAt >= activeAt && ranAt <= at;
+      if (!isCronDue && (isSettled || at - activeAt < idleMinutes * minuteMs)) return null;
+      const space = activeSpace();
+      if (space !== null && reader.backfills.pending(space).pages > mostWaiting * reader.pages.count()) return null;
+      if (isCronDue) cronAt = cronTimeAfter(at);
+      const { pages, newPages } = await clusterCensus(reader, space);
+      if (isCronDue && pages >= minPages) return 'cron';
+      const isQuiet = at - activeAt >= idleMinutes * minuteMs;
+      return isQuiet && pages >= minPages && newPages >= minNewPages ? 'idle' : null;
+    },
+  };
 }
 
 interface PagePlacementDependencies extends Pick<LibraryParts, 'ask' | 'reader' | 'commit'> {

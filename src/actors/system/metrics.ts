@@ -45,10 +45,10 @@ export function metricsService(dependencies: MetricsDependencies): StartService<
     });
 
     const background = new Background(log);
-    const keeper = new SnapshotKeeper(dependencies);
+    const keep = snapshotKeeper(dependencies);
     const notWritten = 'a snapshot of the metrics could not be written';
-    background.soon(notWritten, () => keeper.snapshot());
-    background.every(snapshotEveryMs, notWritten, () => keeper.snapshot());
+    background.soon(notWritten, keep);
+    background.every(snapshotEveryMs, notWritten, keep);
     background.purge(thinEveryMs, 'old snapshots of the metrics could not be deleted', oldBefore, (from, before) => {
       const at = now();
       return commit(thinSnapshots(from, at, at - before));
@@ -75,44 +75,36 @@ interface SnapshotKeeperDependencies extends Pick<LibraryParts, 'reader' | 'comm
 /** Labels have few values, so there are some hundred. */
 const maxSeries = 10_000;
 
-export class SnapshotKeeper {
-  readonly #dependencies: SnapshotKeeperDependencies;
-  readonly #numbers: Map<string, number>;
-  #lastNo: number;
-  #last: readonly number[] = [];
+/** Keeps a snapshot; skipped if nothing changed. Errors: those of the commit. */
+export function snapshotKeeper({ reader, commit, metrics, ownOnly, now }: SnapshotKeeperDependencies) {
+  const numbers = new Map(reader.metrics.series().map(({ no, series }) => [keyOf(series), no] as const));
+  let lastNo = Math.max(0, ...numbers.values());
+  let last: readonly number[] = [];
 
-  constructor(dependencies: SnapshotKeeperDependencies) {
-    this.#dependencies = dependencies;
-    this.#numbers = new Map(dependencies.reader.metrics.series().map(({ no, series }) => [keyOf(series), no] as const));
-    this.#lastNo = Math.max(0, ...this.#numbers.values());
-  }
-
-  /** Skipped if nothing changed. Errors: those of the commit. */
-  async snapshot(): Promise<void> {
-    const { commit, metrics, ownOnly, now } = this.#dependencies;
+  return async (): Promise<void> => {
     const added: { no: number; series: MetricSeries }[] = [];
     const pairs: number[] = [];
     try {
       const samples = (await metrics.samples({ own: ownOnly })).filter(({ value }) => Number.isFinite(value));
       for (const { series, value } of samples) {
         const key = keyOf(series);
-        const known = this.#numbers.get(key);
-        if (known === undefined && this.#lastNo >= maxSeries) continue;
-        const no = known ?? ++this.#lastNo;
+        const known = numbers.get(key);
+        if (known === undefined && lastNo >= maxSeries) continue;
+        const no = known ?? ++lastNo;
         if (known === undefined) {
-          this.#numbers.set(key, no);
+          numbers.set(key, no);
           added.push({ no, series });
         }
         pairs.push(no, value);
       }
-      if (pairs.length === this.#last.length && pairs.every((each, at) => each === this.#last[at])) return;
+      if (pairs.length === last.length && pairs.every((each, at) => each === last[at])) return;
       await commit(keepSnapshot({ ts: now(), pairs: Float64Array.from(pairs) }, added));
-      this.#last = pairs;
+      last = pairs;
     } catch (error) {
-      for (const { series } of added) this.#numbers.delete(keyOf(series));
+      for (const { series } of added) numbers.delete(keyOf(series));
       throw error;
     }
-  }
+  };
 }
 
 function keyOf({ sample, labels }: MetricSeries): string {

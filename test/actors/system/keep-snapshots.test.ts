@@ -1,7 +1,7 @@
 /** Snapshots of metrics are written when something has changed: an idle library of a cluster writes none. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { SnapshotKeeper } from '../../../src/actors/system/metrics.ts';
+import { snapshotKeeper } from '../../../src/actors/system/metrics.ts';
 import { createMetrics } from '../../../src/telemetry/metrics.ts';
 import { Shelf } from '../shelf.ts';
 
@@ -14,16 +14,16 @@ test('what has not changed is not written again, and a commit that failed counts
     if (failure !== null) throw failure;
     commits++;
   };
-  const keeper = new SnapshotKeeper({
+  const keep = snapshotKeeper({
     ...{ reader: shelf.reader, metrics, ownOnly: true, now: () => commits },
     commit: commit as never,
   });
-  for (let at = 0; at < 3; at++) await keeper.snapshot();
+  for (let at = 0; at < 3; at++) await keep();
   assert.equal(commits, 1);
   metrics.ingestPages.inc({ outcome: 'queued' });
   failure = new Error('no room');
-  await assert.rejects(keeper.snapshot(), failure);
+  await assert.rejects(keep(), failure);
   failure = null;
-  for (let at = 0; at < 3; at++) await keeper.snapshot();
+  for (let at = 0; at < 3; at++) await keep();
   assert.equal(commits, 2);
 });
