@@ -11,7 +11,7 @@ import { mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { closing } from '../compute/closing.ts';
 import { addressPolicy } from '../compute/web/address-policy.ts';
-import { systemClock } from './clock.ts';
+import { type Clock, systemClock } from './clock.ts';
 import { FetchError } from './fetch-error.ts';
 import { openFilteringProxy } from './filtering-proxy.ts';
 import { HostRateLimiter } from './host-rate-limiter.ts';

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { meanPageVector } from '../compute/embedding/pool-vectors.ts';
 import { areVisitsSound } from '../compute/structures/visit-times.ts';
 import { isInFlight, laneOf } from '../domain/job.ts';
-import { takesPages } from '../domain/model.ts';
+import { type EmbeddingModel, takesPages } from '../domain/model.ts';
 import { areChunksOf, pageStatusUnder } from '../domain/page.ts';
 import { auditClusters } from './audit-clusters.ts';
 import { EntityAuditor } from './audit-entities.ts';
