@@ -44,7 +44,7 @@ export class EntityAuditor extends EntityReader {
     }
   }
 
-  /** Every row says what pages and merges say. */
+  /** Every row agrees with pages and merges. */
   *#auditRows(
     { nextEntity }: EntityAuditParts,
     rows: ReadonlyMap<number, Entity>,
@@ -97,7 +97,7 @@ export class EntityAuditor extends EntityReader {
     if (found !== names) yield `names of entities: ${names - found} of ${names} are missing`;
   }
 
-  /** A merge is of two that are there and is found by both; what was undone stays apart. That rows follow, `#auditRows` sees. */
+  /** A merge joins two existing entities and is found by both; undone ones stay apart. `#auditRows` checks rows. */
   *#auditMerges({ nextMerge }: EntityAuditParts, rows: ReadonlyMap<number, Entity>): Generator<string> {
     const lookups: [entity: number, merge: number][] = [];
     const splits: [lower: number, higher: number][] = [];

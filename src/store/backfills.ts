@@ -1,8 +1,7 @@
 /**
- * How far models' vectors are. Databases: `backfills` space → row; `backfill_by_job` job no → space; `vector_gaps` [space, page no]
- * for pages whose present content has none of the model's vectors although the model takes pages; `begun_gaps`, the same for pages whose first
- * chunks have theirs. The value of a gap is how many chunks lack vectors, the last ones of the page; 0 in gaps of earlier versions.
- * `pending_vectors` space → sum of these values.
+ * How far models' vectors are. Databases: `backfills` space → row; `backfill_by_job` job no → space; [space, page no] →
+ * number of chunks without vectors: `vector_gaps` for pages without any, `begun_gaps` for pages that lack the last ones
+ * (0 in gaps of earlier versions); `pending_vectors` space → sum of these numbers.
  */
 import type { Backfill } from '../domain/model.ts';
 import type { Table } from './environment.ts';
@@ -29,7 +28,7 @@ export class BackfillReader extends NumberedRecords<Backfill> {
     return [...this.untouched.getKeys({ ...pairsOf(space), limit })].map(([, pageNo]) => pageNo);
   }
 
-  /** Numbers of the newest pages without any vector or, where there are none, of those that lack some: newest first, at most `limit`. */
+  /** Newest pages without any vector, or else those that lack some: newest first. */
   newestGaps(space: number, limit: number): number[] {
     const { start: end, end: start } = pairsOf(space);
     const newest = (gaps: Gaps) => [...gaps.getKeys({ start, end, reverse: true, limit })].map(([, pageNo]) => pageNo);
@@ -41,17 +40,14 @@ export class BackfillReader extends NumberedRecords<Backfill> {
     return this.untouched.doesExist([space, pageNo]) || this.isBegun(space, pageNo);
   }
 
-  /** Whether the first chunks of a page have their vectors, and the others lack theirs. */
   isBegun(space: number, pageNo: number): boolean {
     return this.begun.doesExist([space, pageNo]);
   }
 
-  /** How many chunks of a begun page lack vectors, its last ones. */
   lacking(space: number, pageNo: number): number | undefined {
     return this.begun.get([space, pageNo]);
   }
 
-  /** How many chunks each begun page lacks, its last ones. */
   begunIn(space: number): Map<number, number> {
     return new Map([...this.begun.getRange(pairsOf(space))].map(({ key: [, pageNo], value }) => [pageNo, value]));
   }
@@ -72,14 +68,12 @@ export class BackfillTransactor extends BackfillReader {
     this.byJob.put(backfill.job_no, backfill.space);
   }
 
-  /** Note that a page of so many chunks has no vector. */
   openGap(space: number, pageNo: number, chunks: number): void {
     this.closeGap(space, pageNo);
     this.untouched.put([space, pageNo], chunks);
     this.#count(space, chunks);
   }
 
-  /** Note that the last chunks of a page lack vectors, so many. */
   beginGap(space: number, pageNo: number, lacking: number): void {
     this.closeGap(space, pageNo);
     this.begun.put([space, pageNo], lacking);

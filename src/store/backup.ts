@@ -1,7 +1,4 @@
-/**
- * Backups of the store: a user's folder with `store/data.mdb`, a compact snapshot, and `backup.json`, written last: a folder without it
- * is incomplete. Excludes access tokens and the index, which is rebuilt from the store.
- */
+/** Backups: folders with a compact snapshot (`store/data.mdb`) and `backup.json`, written last. No tokens, no index. */
 import { randomUUID } from 'node:crypto';
 import {
   chmodSync,
@@ -172,7 +169,6 @@ export function clearInterruptedRestore(dataDir: string): void {
   rmSync(join(dataDir, RESTORED), { recursive: true, force: true });
 }
 
-/** Give the copied store a new identity and the missing rules. Returns how many rules. */
 async function adoptStore(dir: string, storeId: string, rules: readonly CarriedRule[]): Promise<number> {
   await restampStore(dir, storeId);
   await using environment = closing(openEnvironment(dir, () => storeId));

@@ -1,7 +1,6 @@
 /**
- * Blacklist rules. Databases: `blacklist` no → rule; `blacklist_by_pattern` [kind, 22 characters of a hash of the pattern] → no;
- * `blacklist_settings` hash of settings → settings that ever made rules. These are never deleted: they reveal nothing that was
- * forgotten, and change rarely.
+ * Blacklist rules. Databases: `blacklist` no → rule; `blacklist_by_pattern` [kind, hash of the pattern] → no;
+ * `blacklist_settings` hash of settings → settings that ever made rules (never deleted: they reveal nothing).
  */
 import { type CanonicalUrl, canonicalizeUrl, hostOf } from '../compute/web/canonical-url.ts';
 import { domainSuffixes } from '../compute/web/domain-match.ts';
@@ -55,7 +54,7 @@ export class BlacklistReader extends NumberedRecords<BlacklistRule> {
     return no === undefined ? undefined : this.rows.get(no);
   }
 
-  /** The rule that forbids this address, if any. Also compares its host as written, and its canonical form under the settings that made the rule. */
+  /** The rule for this address, its host as written, or its canonical form under the settings of a rule. */
   match(address: Address): BlacklistRule | undefined {
     if (this.isEmpty()) return undefined;
     return (
@@ -97,7 +96,6 @@ export class BlacklistTransactor extends BlacklistReader {
     return this.#knownEmpty;
   }
 
-  /** Put a new or known rule whose pages are to be erased. */
   begin(rule: Omit<BlacklistRule, 'purging'>): BlacklistRule {
     const begun = { ...rule, purging: true };
     this.put(begun);
@@ -130,9 +128,8 @@ export function settingsKey({ tracking_params, keep_params, known_addresses }: R
 }
 
 /*
- * Tombstones: the remains of a forgotten page, without its content. States: src/machines/tombstone.ts.
- *
- * Databases: `tombstones` page no → row; `tombstones_by_state` [state, job no, page no].
+ * Tombstones: what remains of a forgotten page (src/machines/tombstone.ts). Databases: `tombstones` page no → row;
+ * `tombstones_by_state` [state, job no, page no].
  */
 
 const maxNumber = Number.MAX_SAFE_INTEGER;

@@ -1,7 +1,4 @@
-/**
- * What is known of the wall clock. Database `clock`: `trusted` → when it was last right, ms; `doubted` → service time since it was found
- * ahead of that, ms.
- */
+/** Wall clock. Database `clock`: `trusted` → when last right, ms; `doubted` → service time since found ahead, ms. */
 import { Records } from './records.ts';
 
 export interface ClockRecord {

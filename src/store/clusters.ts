@@ -146,7 +146,6 @@ export class ClusterTransactor extends ClusterReader {
     for (const [number, block] of changed) this.blocks.put([run, number], block);
   }
 
-  /** Returns the page's former point. */
   removePoint(run: number, pageNo: number): ClusterPoint | undefined {
     const number = Math.floor(pageNo / blockPages);
     if (this.point(run, pageNo) === undefined) return undefined;

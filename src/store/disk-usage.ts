@@ -9,7 +9,6 @@ const folders: readonly (readonly [string, DiskPart])[] = [
   [join('index', 'dense'), 'passage_vectors'],
   [join('index', 'pages'), 'page_vectors'],
 ];
-/** Bytes per block of `stat`. */
 const blockBytes = 512;
 
 /** Counts blocks, as files may be sparse. A file deleted meanwhile counts as 0. */

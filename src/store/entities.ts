@@ -13,17 +13,14 @@ import { entriesOf } from './environment.ts';
 import { hashKey, NumberedRecords, numbered, pairsOf } from './records.ts';
 
 /**
- * `swept_version`, `swept_to`, `rereading`: the recogniser's version, the last page of the sweep over pages indexed earlier, and whether
- * those that were read are read again;
- * `unmatched`: entities that came, or stand alone again, since the last search for merges was queued; `matching_job`: the job of that
- * search.
+ * `swept_version`, `swept_to`: the recogniser's version and the last page of the sweep; `rereading`: whether read pages
+ * are read again; `unmatched`: entities added or split off since the job `matching_job` searched for merges.
  */
 export type EntityStateName = 'swept_version' | 'swept_to' | 'rereading' | 'unmatched' | 'matching_job';
 
 export interface SeenNames {
-  /** The page's first label. */
+  /** The page's first label; `chunks`: how many were seen. */
   first: number;
-  /** How many chunks were seen. */
   chunks: number;
   names: NameSpans;
 }
@@ -45,7 +42,6 @@ export class EntityReader extends NumberedRecords<Entity> {
     return entriesOf(this.rows);
   }
 
-  /** The next entities behind `after`, at most `limit`. */
   listAfter(after: number, limit: number): Entity[] {
     return [...this.rows.getRange({ start: after + 1, limit })].map(({ value }) => value);
   }
@@ -59,17 +55,14 @@ export class EntityReader extends NumberedRecords<Entity> {
     return this.seen.get(pageNo);
   }
 
-  /** Pages of which some chunks were seen. */
   pagesBegun(): number[] {
     return [...this.seen.getKeys()];
   }
 
-  /** What each page mentions that was read, by page. */
   *readPages(): Generator<[pageNo: number, mentioned: PageEntity[]]> {
     for (const { key, value } of this.byPage.getRange()) yield [key, value];
   }
 
-  /** Pages that were read. */
   pagesRead(): number {
     return entriesOf(this.byPage);
   }
@@ -108,7 +101,6 @@ export class EntityReader extends NumberedRecords<Entity> {
     return [...this.mergeRows.getRange({ reverse: true, limit })].map(({ value }) => value);
   }
 
-  /** The latest merge that is not undone. */
   latestMerge(): EntityMerge | undefined {
     for (const { value } of this.mergeRows.getRange({ reverse: true })) if (value.undone_at === null) return value;
     return undefined;
@@ -118,7 +110,6 @@ export class EntityReader extends NumberedRecords<Entity> {
     return [...this.mergesOf.getKeys(pairsOf(no))].map(([, merge]) => merge);
   }
 
-  /** Whether a merge of these two was undone. */
   areSplit(a: number, b: number): boolean {
     return this.splits.doesExist([Math.min(a, b), Math.max(a, b)]);
   }
@@ -144,7 +135,6 @@ export class EntityTransactor extends EntityReader {
     this.rows.put(entity.no, entity);
   }
 
-  /** Delete a row, its names, its merges and what was split from it. */
   remove(entity: Entity): void {
     for (const name of nameHashes(entity)) this.names.remove([name, entity.no]);
     for (const no of this.mergesOfEntity(entity.no)) this.removeMerge(no);
@@ -203,12 +193,11 @@ export class EntityTransactor extends EntityReader {
   }
 }
 
-/** By which an entity is found: its spellings, folded and hashed. */
 export function nameHashes({ forms }: Pick<Entity, 'forms'>): Set<string> {
   return new Set(forms.map(([form]) => hashKey(foldName(form))));
 }
 
-/** Most rows that change do so in their counts alone. */
+/** Usually only the counts of a row change. */
 function sameForms(a: Entity, b: Entity): boolean {
   if (a.forms.length !== b.forms.length) return false;
   const forms = new Set(a.forms.map(([form]) => form));

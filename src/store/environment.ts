@@ -1,11 +1,10 @@
 /**
- * Opens the LMDB environment of a data folder and checks its format stamp. The rest of the store gets its databases from here; LMDB is
- * visible only inside `src/store`.
+ * The LMDB environment of a data folder, with its format stamp. LMDB is visible only inside `src/store`.
  *
- * Durability: only the writer commits (`Store.transact`); a commit is visible at once and durable when `flushed` resolves. Opening goes
- * back to the last flushed commit (`safeRestore`): later ones were never acknowledged and may exist in memory only
- * (docs/decisions/stop-when-a-flush-fails.md). A reader keeps no snapshot across turns of the event loop, so old pages are reused and
- * `rewrite` may replace the file under readers.
+ * Durability: only the writer commits (`Store.transact`); a commit is visible at once and durable when `flushed`
+ * resolves. Opening goes back to the last flushed commit (`safeRestore`), as later ones were never acknowledged
+ * (docs/decisions/stop-when-a-flush-fails.md). A reader keeps no snapshot across turns of the event loop, so that old
+ * pages are reused and `rewrite` may replace the file under readers.
  */
 import { createReadStream, createWriteStream, existsSync, mkdirSync, rmSync, statSync } from 'node:fs';
 import { mkdir, rm, stat } from 'node:fs/promises';
@@ -30,7 +29,6 @@ export function isReadableFormat(format: unknown): format is number {
 
 export type Environment = ReturnType<typeof openEnvironment>;
 export type ReadOnlyEnvironment = Pick<Environment, 'root' | 'dataFile' | 'storeId' | 'format' | 'openDatabase'>;
-/** Where records get their databases. */
 export type Databases = Pick<Environment, 'openDatabase'>;
 
 /** A database as the records use it: inside a transaction, `put` and `remove` apply at once and are durable with the transaction. */
@@ -76,9 +74,8 @@ interface Slot {
 }
 
 /**
- * Open or create the environment in `path`, which exists after `openAll`; `recorder` gets each write. If the file may be damaged, check
- * it first (look-apart.ts).
- * Errors: OperatorError `store_format` for a newer format; `disk_full` if missing databases do not fit, also of `openDatabase`.
+ * Open or create the environment; `path` exists after `openAll`. Check a file that may be damaged (look-apart.ts).
+ * Errors: OperatorError `store_format` for a newer format; `disk_full` for missing databases, also of `openDatabase`.
  */
 export function openEnvironment(path: string, newStoreId: () => string, recorder?: WriteRecorder) {
   const dataFile = join(path, 'data.mdb');
@@ -202,8 +199,7 @@ export function openEnvironment(path: string, newStoreId: () => string, recorder
 }
 
 /**
- * Open the store in `path` read-only: takes no lock and creates nothing; another process may write. If it replaces the file, open
- * handles keep reading the old one.
+ * Open read-only, without a lock, next to a writer. If that one replaces the file, handles keep reading the old one.
  * Errors: OperatorError `store_format` if there is no store or a newer format.
  */
 export function openReadOnlyEnvironment(path: string): ReadOnlyEnvironment {
@@ -235,9 +231,8 @@ export function openReadOnlyEnvironment(path: string): ReadOnlyEnvironment {
 }
 
 /**
- * Before reopening a store that this process abandoned: replace its file by a fsynced byte copy, which has the kernel's version of all
- * pages. Other stores are left alone.
- * Errors: OperatorError `no_room`; file system errors, with the old file in place; FatalError after too many abandoned files.
+ * Before reopening a store that this process abandoned: replace the file by a fsynced copy of the kernel's pages.
+ * Errors: OperatorError `no_room`; file system errors, the old file stays; FatalError after too many abandoned files.
  */
 export async function replaceAbandoned(path: string): Promise<void> {
   const dataFile = join(path, 'data.mdb');
@@ -305,8 +300,7 @@ export function openRoot(path: string): RootDatabase {
   const options = { path, maxDbs: maxDatabases, maxReaders, permissionsMode: 0o600, safeRestore: true, ...turns };
   const before = new Set(process.listeners('exit'));
   const root = open<unknown, Key>(options);
-  // On exit lmdb would close open files, mark the last commit as flushed, and wait for a lock that a failed transaction kept. Any exit
-  // without a close must equal a kill.
+  // On exit lmdb would mark the last commit as flushed, or wait for a lock for ever. An exit must equal a kill.
   for (const listener of process.listeners('exit')) if (!before.has(listener)) process.removeListener('exit', listener);
   return root;
 }
@@ -363,7 +357,6 @@ function boundTo(
   };
 }
 
-/** Errors: the copy is not the same store with equal entry counts. */
 function copiedDatabases(copy: RootDatabase, slots: readonly Slot[], storeId: string): Database<unknown, Key>[] {
   const copiedId = copy.openDB<string | number, string>({ name: 'stamp' }).get('store_id');
   if (copiedId !== storeId) throw new Error('the compact copy is not of this store');

@@ -1,14 +1,11 @@
 /**
- * A lock on a folder for one process, as a file, because the system does not release it when the process is killed.
+ * A lock on a folder for one process, as a file. Locks have generations, `lock.1`, `lock.2`, …. The newest names its
+ * owner by process id and start time, so the file of a killed process or a reused id is recognised. A lock is never
+ * deleted: a process that finds it stale or released links the next generation, which appears atomically and never
+ * replaces another, so two processes cannot both succeed it.
  *
- * Locks have generations, `lock.1`, `lock.2`, …. The newest names its owner by process id and start time, so a file of a killed process
- * (or a reused id) is recognised. It is never deleted, only succeeded: a process that finds it stale links the next generation, which
- * appears atomically and never replaces another. A released lock is the newest one, marked as released. So two processes never both
- * succeed one lock.
- *
- * Processes in another container are not visible: they count as dead, and detect the loss (`isLost`) before the next write.
- *
- * On a full disk a generation is a symbolic link whose target contains the owner: ext4 keeps up to 59 bytes in the inode.
+ * Processes in another container are not visible: they count as dead, and detect the loss (`isLost`) before the next
+ * write. On a full disk a generation is a symbolic link with the owner as target: ext4 keeps 59 bytes in the inode.
  */
 import {
   linkSync,
@@ -94,7 +91,6 @@ function releaseLock(path: string, self: Holder, own: string): void {
   }
 }
 
-/** False if there was no room; then no file is left. */
 function writeIfRoom(path: string, holder: Holder): boolean {
   try {
     writeFileSync(path, JSON.stringify(holder), { mode: 0o600 });

@@ -1,7 +1,4 @@
-/**
- * Import checkpoints. Databases: `imports` id → checkpoint; `import_failures` [id, place in the source] → failed item. A checkpoint is
- * written in the transaction that stores its items.
- */
+/** Import checkpoints, written with their items. Databases: `imports` id; `import_failures` [id, place in source]. */
 import type { FailedItem, ImportCheckpoint } from '../domain/import.ts';
 import { Records } from './records.ts';
 

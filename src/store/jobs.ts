@@ -1,8 +1,6 @@
 /**
- * Job rows and the indexes that list and claim them, both changed only by `JobTransactor.put` and `remove`.
- *
- * Databases: `jobs` no → row; `jobs_by_status` [status, no]; `jobs_by_kind` [kind, no]; `jobs_due` [lane, run_at, no] for claimable
- * pending and failed jobs, in order.
+ * Job rows. Databases: `jobs` no → row; `jobs_by_status` [status, no]; `jobs_by_kind` [kind, no]; `jobs_due` [lane,
+ * run_at, no] for claimable (pending and failed) jobs, in order.
  */
 import { type Job, type JobKind, type JobStatus, type Lane, laneOf } from '../domain/job.ts';
 import type { Table } from './environment.ts';
@@ -11,14 +9,13 @@ import { NumberedRecords, numbered } from './records.ts';
 export interface JobListing {
   status?: JobStatus | undefined;
   kind?: JobKind | undefined;
-  /** Only lower job numbers. */
   before?: number | undefined;
   limit: number;
 }
 
 const end = Number.MAX_SAFE_INTEGER;
 type DueKey = [lane: Lane, runAt: number, no: number];
-/** After this many jobs of other kinds in a row, seeking the next one is as cheap as reading on. */
+/** After so many jobs of other kinds, a seek is as cheap as reading on. */
 const maxPassed = 16;
 
 export class JobReader extends NumberedRecords<Job> {
@@ -40,7 +37,6 @@ export class JobReader extends NumberedRecords<Job> {
     return found;
   }
 
-  /** Newest first; seeks after many jobs of other kinds in a row. */
   *#listed(status: JobStatus | undefined, kind: JobKind | undefined, before = end): Generator<Job> {
     for (let from: number | undefined = before - 1; from !== undefined; ) {
       let passed = 0;

@@ -1,7 +1,4 @@
-/**
- * A library's file as a copy of an external history (docs/cluster.md): rows in and out as bytes, while nothing else has it open. `Store`
- * opens it once complete; a file without a position is incomplete.
- */
+/** A library's closed file as a copy of an external history (docs/cluster.md); incomplete until it has a position. */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { asBinary } from 'lmdb';
@@ -31,7 +28,6 @@ export class LibraryCopy {
     return new LibraryCopy(openEnvironment(join(dataDir, 'store'), newStoreId));
   }
 
-  /** Delete the closed store below `dataDir`. */
   static discard(dataDir: string): void {
     for (const name of ['store', 'store-new']) rmSync(join(dataDir, name), { recursive: true, force: true });
   }
@@ -65,7 +61,6 @@ export class LibraryCopy {
     await this.#environment.root.flushed;
   }
 
-  /** Every row, in pieces of about `pieceBytes`. */
   *rows(pieceBytes: number): Generator<StoredRow[]> {
     let piece: StoredRow[] = [];
     let bytes = 0;

@@ -1,7 +1,6 @@
 /**
- * Long values of a page (text or list) in parts, so that reading a slice costs its own length. The head is stored under the page's
- * number, later parts under [page, start]; `partLength` bounds all. In a store older than format 3 a head may be the whole value. Owned
- * by `pages.ts`.
+ * Long values of a page (text or list) in parts, so that a slice costs its own length. Keys: the page's number for the
+ * first part, [page, start] for later ones. Before format 3 the first part may be the whole value. Owned by `pages.ts`.
  */
 import type { Databases, Table, TypedDatabaseOptions } from './environment.ts';
 import { pairsOf } from './records.ts';

@@ -1,7 +1,4 @@
-/**
- * Checks a store in a separate process (`look-process.ts`) before this one maps its file: damage becomes an error instead of a crash at
- * each start.
- */
+/** Checks a store in a separate process (`look-process.ts`), so that damage is an error, not a crash at each start. */
 import { execFile } from 'node:child_process';
 import { existsSync, fstatSync, readSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,10 +10,7 @@ import { OperatorError } from '../domain/errors.ts';
 import { openedFile } from '../files/checked-file.ts';
 import { programFile, startsSource } from '../files/program-files.ts';
 
-/**
- * `prove` opens the store like the service, `prove-shared` read-only next to a writer, `rules` reads blacklist rules, `open`
- * only opens.
- */
+/** `prove` opens it like the service, `prove-shared` read-only next to a writer; `rules` reads blacklist rules. */
 export type LookTask = 'prove' | 'prove-shared' | 'rules' | 'open';
 
 const storedRule = z.object({
@@ -26,7 +20,6 @@ const storedRule = z.object({
   created_at: z.number(),
   canonicalized_by: z.array(ruleSettings).optional(),
 });
-/** A blacklist rule without fields specific to one store. */
 export type CarriedRule = z.infer<typeof storedRule>;
 
 const lookLine = z.union([
@@ -105,7 +98,7 @@ async function faultOfStore(
   return `opening it ended with ${why}`;
 }
 
-/** The blacklist rules in `storeDir`, and whether they are all: of a damaged store as many as are readable. */
+/** `complete` is false for a damaged store, of which only the readable rules are returned. */
 export async function readRulesApart(storeDir: string): Promise<{ rules: CarriedRule[]; complete: boolean }> {
   const { lines } = await look('rules', storeDir);
   const rules = lines.flatMap((line) => ('rule' in line ? [line.rule] : []));

@@ -1,7 +1,6 @@
 /**
- * A separate process that checks a possibly damaged store: damage in a mapped file can end the process (SIGSEGV, SIGBUS). Run by
- * `look-apart.ts` with a task and the store's folder; writes lines of JSON to standard output, each valid even if the process dies
- * later.
+ * The separate process of `look-apart.ts`: damage in a mapped file can end it (SIGSEGV, SIGBUS). Arguments: a task and
+ * the store's folder. Writes lines of JSON to standard output, each valid even if the process dies later.
  */
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -20,9 +19,8 @@ function say(line: LookLine): void {
 }
 
 /**
- * Read the keys of every database, which touches every tree page, and compare their count with the tree's. If the file is shorter than
- * its last page, also read the values: those at the end may be missing. (A sound file can be that short: pages freed by the transaction
- * that allocated them are never written.)
+ * Read all keys, which touches every tree page, and compare their count with the tree's. Also read the values if the
+ * file is shorter than its last page, as an intact file may be: pages freed at once are never written.
  */
 function prove(root: RootDatabase, path: string): void {
   const deadline = performance.now() + maxLookMs;

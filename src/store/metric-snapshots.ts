@@ -1,8 +1,4 @@
-/**
- * Metric snapshots: all values at one time in one row.
- *
- * Databases: `metric_series` no → sample; `metric_snapshots` ts (ms) → deflated float64 pairs (series no, value).
- */
+/** Databases: `metric_series` no → sample; `metric_snapshots` ts, ms → deflated float64 pairs (series no, value). */
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import type { MetricSeries } from '../domain/admin.ts';
 import type { Replay, ReplayedQuery, ReplayReport } from '../domain/evaluation.ts';
@@ -10,7 +6,6 @@ import { NumberedRecords, numbered, pairsOf, Records } from './records.ts';
 
 export interface MetricSnapshot {
   ts: number;
-  /** Alternating series no and value. */
   pairs: Float64Array;
 }
 
@@ -55,10 +50,7 @@ export class MetricTransactor extends MetricReader {
   }
 }
 
-/*
- * Replays of logged queries: plan, progress and report. Databases: `eval_replays` job no → replay; `eval_replay_results` [job no, place
- * in the plan] → result, so a checkpoint writes only new ones.
- */
+/* Replays. Databases: `eval_replays` job no → replay; `eval_replay_results` [job no, place in the plan] → result. */
 
 type StoredResult = { result: ReplayedQuery | null };
 
@@ -90,7 +82,6 @@ export class ReplayTransactor extends ReplayReader {
     for (const [i, result] of results.entries()) this.results.put([jobNo, from + i], { result });
   }
 
-  /** Store the report and delete its intermediate results. */
   finish(jobNo: number, report: ReplayReport): void {
     const replay = this.get(jobNo);
     if (replay === undefined) return;

@@ -1,18 +1,13 @@
 /**
- * Numbered migrations, each from one store format to the next. `Store.open` runs the missing ones before it returns the store.
- *
- * A migration works in transactions of bounded size. The stamp keeps the old format until the last one; the others store their progress,
- * and a start after a kill or a full disk continues there. Every intermediate state is valid in the old format. A migration opens its
- * databases by name with its own encodings and sizes, so it stays unchanged when the records change.
+ * Migrations from one store format to the next, in transactions of bounded size that store their progress: a start
+ * continues them. Each intermediate state is valid in the old format. A migration has its own encodings, so it never
+ * changes.
  */
 import { areVisitsSound, type VisitTimes, withVisit } from '../compute/structures/visit-times.ts';
 import { type Environment, storeFormat } from './environment.ts';
 import { LongValues, longList, longText } from './long-values.ts';
 
-/**
- * One transaction, on records after number `after`. Returns the last one done, or null when all are. May run again after an aborted
- * transaction.
- */
+/** One transaction on records after `after`; may be repeated. Returns the last one done, or null at the end. */
 type Step = (after: number) => number | null;
 type Migration = (environment: Environment) => Step;
 
@@ -24,13 +19,11 @@ const maxUnits = 2 ** 22;
 const maxPages = 2000;
 const maxVisits = 20_000;
 
-/** Key in the stamp: last record done. */
 const DONE = 'migrated';
 
 export interface MigrateOptions {
   /** Run the step in a transaction and flush it. An error ends the migration; the next start continues it. */
   commit: (step: () => void) => Promise<unknown>;
-  /** Gets progress lines. */
   say: (line: string) => void;
 }
 

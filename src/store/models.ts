@@ -34,7 +34,6 @@ export class ModelReader extends Records {
     return this.active.doesExist('paused');
   }
 
-  /** Spaces of deleted models that still have vectors. */
   droppedSpaces(): number[] {
     return [...this.dropped.getKeys()];
   }

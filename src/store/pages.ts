@@ -1,13 +1,10 @@
 /**
- * Page rows, texts and chunks, and lookups by canonical URL and by title.
+ * Page rows, texts and chunks. A row is small however long its page, because the text is stored separately.
  *
- * Databases: `pages` no → row; `bodies`, `body_parts` → text; `chunks`, `chunk_parts` → chunk list (long-values.ts); `page_sections` no
- * → sections; `merged_pages` no → no of the page that it became; `page_addresses` progress of the last pass over all addresses
- * (commands/readdress-pages.ts); `feed_contents` no → feed HTML in place of a page that cannot be fetched;
- * `page_by_url` 16 bytes of SHA-256(canonical URL) → no; `page_by_title` [hash of the folded title, no]. URLs are hashed because LMDB
- * keys are short.
- *
- * A row is small however long its page: text is stored separately, so reading a passage costs its own length.
+ * Databases: `pages` no → row; `bodies`, `body_parts` → text; `chunks`, `chunk_parts` → chunk list (long-values.ts);
+ * `page_sections` no → sections; `merged_pages` no → no of the page that it became; `page_addresses` progress of the
+ * last pass over all addresses (commands/readdress-pages.ts); `feed_contents` no → feed HTML in place of a page that
+ * cannot be fetched; `page_by_url` 16 bytes of SHA-256(canonical URL) → no; `page_by_title` [hash of the title, no].
  */
 import { hash } from 'node:crypto';
 import { bylineOf } from '../compute/text/byline.ts';
@@ -32,12 +29,8 @@ export type PageHead = Omit<Page, 'metadata'> & {
   byline?: Byline;
 };
 
-/**
- * UTF-16 code units per part: about four passages, so a passage is in one or two parts. In UTF-8 a part fills two (ASCII) to six (CJK)
- * LMDB pages.
- */
+/** UTF-16 code units per part: about four passages. As UTF-8 a part fills two (ASCII) to six (CJK) LMDB pages. */
 const textForm = longText('bodies', 'body_parts', 8000);
-/** Chunks per part of a list: about as many bytes. */
 const chunkForm = longList<Chunk>('chunks', 'chunk_parts', 64);
 
 export class PageReader extends Records {
@@ -139,12 +132,11 @@ export class PageReader extends Records {
     return this.texts.length(no);
   }
 
-  /** The first part, which is all of a short text; '' until fetched. */
   bodyHead(no: number): string {
     return this.texts.head(no) ?? '';
   }
 
-  /** Costs its own length; offsets in UTF-16 code units, clipped to the text. */
+  /** Offsets in UTF-16 code units, clipped to the text. */
   bodySlice(no: number, from: number, to: number): string {
     return this.texts.slice(no, Math.max(0, from), to);
   }
@@ -162,7 +154,6 @@ export class PageReader extends Records {
     return this.chunkLists.get(no) ?? [];
   }
 
-  /** Reads one part of the list only. */
   chunk(no: number, ordinal: number): Chunk | undefined {
     const [chunk] = ordinal < 0 ? [] : this.chunkLists.slice(no, ordinal, ordinal + 1);
     return chunk;

@@ -1,9 +1,7 @@
 /**
- * The query log. Rows are written once, deleted by age, and cleared of forgotten pages.
- *
- * Databases: `query_log` no → row; `query_log_by_time` [kind, ts, no]; `query_log_by_id` [query id or compare id, no]; `query_feedback`
- * [no, page no] → relevant. Each list of hits is one binary: scores (float64), labels, page numbers (uint32), little-endian: a tenth of
- * the size of objects.
+ * The query log: rows are written once, deleted by age, and cleared of forgotten pages. Databases: `query_log` no →
+ * row; `query_log_by_time` [kind, ts, no]; `query_log_by_id` [query id or compare id, no]; `query_feedback` [no, page
+ * no] → relevant. Lists of hits are binary: scores (float64), labels, page numbers (uint32), little-endian.
  */
 import { type LoggedHits, type QueryRun, type RunKind, runKinds } from '../domain/query-log.ts';
 import { numbered, Records } from './records.ts';
@@ -123,10 +121,7 @@ export class QueryLogTransactor extends QueryLogReader {
     return Math.min(old.length, limit);
   }
 
-  /**
-   * Remove these pages from the `limit` runs after `after`; `becameOf` gives the page that one was merged into. Returns the last run
-   * examined, or null at the end.
-   */
+  /** Remove these pages from the `limit` runs after `after`. Returns the last run examined, or null at the end. */
   removePages(
     pageNos: ReadonlySet<number>,
     after: number,

@@ -1,4 +1,4 @@
-/** Where the readers of each kind of records get their databases from, and what their keys have in common. */
+/** What the records have in common: where they get their databases from, and their keys. */
 import { hash } from 'node:crypto';
 import type { Key } from 'lmdb';
 import type { Databases, Table, TypedDatabaseOptions } from './environment.ts';
@@ -23,7 +23,6 @@ export function removeAll<RowKey extends Key>(rows: Table<unknown, RowKey>, keys
   return keys.length;
 }
 
-/** Keys that are numbers of 32 bits. */
 export const numbered = { keyEncoding: 'uint32' } as const;
 
 export class Records {
@@ -41,7 +40,6 @@ export class Records {
   }
 }
 
-/** Rows under their numbers. */
 export abstract class NumberedRecords<Row> extends Records {
   protected abstract readonly rows: Table<Row, number>;
 

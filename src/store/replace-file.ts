@@ -10,7 +10,6 @@ import { syncFile } from '../files/durable-file.ts';
 
 const DATA = 'data.mdb';
 const LOCK = 'lock.mdb';
-/** Space left free for concurrent writes. */
 const spareBytes = 32 * 2 ** 20;
 
 /** Errors: OperatorError `no_room` unless `bytes` more fit: filling the disk would stop the writer. */
@@ -23,7 +22,6 @@ export function roomFor(path: string, bytes: number): void {
   );
 }
 
-/** Let `copy` write the store into `dir`, then fsync it. */
 export async function copyInto(dir: string, copy: (dir: string) => Promise<unknown>): Promise<void> {
   rmSync(dir, { recursive: true, force: true });
   mkdirSync(dir, { mode: 0o700 });
@@ -44,7 +42,6 @@ export function settleInPlace(copyDir: string, dir: string): void {
   rmSync(copyDir, { recursive: true, force: true });
 }
 
-/** fsync a new store, then rename its folder to a place without a store. */
 export function putNewInPlace(made: string, dir: string): void {
   syncNow(join(made, DATA), 'r+');
   syncNow(made, 'r');

@@ -1,7 +1,6 @@
 /**
- * The store's interface: readers without `put`, and one way to write. Only the writer actor calls `transact`. Commands run in order
- * inside one LMDB child transaction, which (unlike a plain one) rolls back on a throw; then the batch runs again command by command, so
- * that only the failing one fails.
+ * Readers without `put`, and one way to write: `transact`, for the writer actor only. Commands run in one LMDB child
+ * transaction, which rolls back on a throw; then they run one by one, so that only the failing one fails.
  */
 import { statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -28,7 +27,6 @@ import { type CommitLog, KeySum, type Position, type RowBlock, WriteRecorder } f
 import { RefusedTextReader, RefusedTextTransactor, VectorReader, VectorTransactor } from './vectors.ts';
 import { WatchReader, WatchTransactor } from './watches.ts';
 
-/** Each kind of record: its reader, and the same for writing, valid inside a transaction. */
 const records = {
   pages: [PageReader, PageTransactor],
   jobs: [JobReader, JobTransactor],
@@ -54,7 +52,6 @@ type Opened<Which extends 0 | 1> = {
 
 export type StoreReader = Opened<0> & { readonly counters: Pick<Counters, 'peek'> };
 
-/** Reads see the writes of the same transaction. */
 export type Transaction = Opened<1> & { readonly counters: Counters };
 
 function openRecords<Which extends 0 | 1>(environment: Databases, which: Which): Opened<Which> {
@@ -78,7 +75,6 @@ class SetBackError extends Error {}
 interface StoreOptions {
   /** Checked before each write: another process took the folder. */
   isFolderLost?: () => boolean;
-  /** Gets migration progress. */
   say?: (line: string) => void;
   /** An external log that makes commits durable instead of this disk. The file is at its position. */
   log?: CommitLog | null;
@@ -96,7 +92,6 @@ export class Store {
   readonly #replication: { log: CommitLog; recorder: WriteRecorder } | null;
   /** A visible commit was not flushed, LMDB cannot continue, or the folder was lost: no more writes. */
   #failure: FatalError | null = null;
-  /** LMDB's number of the last commit. */
   #lastCommit: number;
   /** One write at a time; after a failure one may never end. */
   readonly #writing = pLimit(1);
@@ -128,10 +123,7 @@ export class Store {
     this.#lastCommit = lastCommitOf(environment);
   }
 
-  /**
-   * Open or create the store below `dataDir`, migrating an older format.
-   * Errors: OperatorError `store_format`; `disk_full` if this version's additions do not fit; those of `transact`.
-   */
+  /** Open or create the store and migrate an older format. Errors: OperatorError `store_format`; `disk_full`. */
   static async open(
     dataDir: string,
     newStoreId: () => string,
@@ -178,7 +170,7 @@ export class Store {
     return result.reply as Reply;
   }
 
-  /** Rewrite the file without free space, and so without deleted data. Reads continue, writes wait. Errors: those of Environment.rewrite. */
+  /** Rewrite the file without free space and deleted data. Reads continue, writes wait. Errors: as of `rewrite`. */
   compact(): Promise<{ bytesBefore: number; bytesAfter: number }> {
     return this.#writing(async () => {
       await this.#assertOurs();
@@ -262,7 +254,6 @@ export class Store {
     return { results, steps: [{ opstamp, changes }], flushed };
   }
 
-  /** At the end of a transaction, with an external log: the rows written, and the new position, stored in the file. */
   #takeRecorded(): { rows: RowBlock; position: Position } | null {
     if (this.#replication === null) return null;
     const { log, recorder } = this.#replication;
@@ -282,10 +273,7 @@ export class Store {
     return log.append(rows, position);
   }
 
-  /**
-   * Why a commit failed. If it is visible, it was written but not flushed: the kernel may have dropped its pages, and the next flush
-   * would succeed without them (docs/decisions/stop-when-a-flush-fails.md).
-   */
+  /** A visible commit was not flushed: the next may lack its pages (docs/decisions/stop-when-a-flush-fails.md). */
   async #commitFailure(opstamp: number, error: unknown): Promise<unknown> {
     const cause = await causeOf(error);
     return this.#isVisible(opstamp) ? this.#fail(cause) : cause;
@@ -308,7 +296,6 @@ export class Store {
     return this.#end(new FatalError('a commit could not be brought to the disk', { cause }));
   }
 
-  /** Stop writing. Returns the first reason. */
   #end(failure: FatalError): FatalError {
     this.#failure ??= failure;
     this.#tellFailure();
@@ -325,7 +312,7 @@ export class Store {
     }
   }
 
-  /** Commands before a failure of the environment are committed and acknowledged. */
+  /** Commands before a failure of the environment stay committed and acknowledged. */
   async #transactOneByOne(commands: readonly Command<unknown>[]): Promise<Commit> {
     const steps: CommitStep[] = [];
     const whole: Commit = { results: [], steps, flushed: Promise.resolve() };

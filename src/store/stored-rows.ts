@@ -1,9 +1,4 @@
-/**
- * Rows as bytes for external storage (docs/cluster.md): the rows of a commit, a file's position in the commit history, and a running
- * checksum over all keys.
- *
- * Keys have one portable form outside LMDB: a uint32 is four bytes, big-endian; other keys are as LMDB orders them.
- */
+/** Rows as bytes for external storage (docs/cluster.md). A uint32 key is four bytes, big-endian; others as in LMDB. */
 
 import type { Database, Key } from 'lmdb';
 import * as lmdb from 'lmdb';
@@ -16,7 +11,6 @@ export interface StoredRow {
   value: Buffer | null;
 }
 
-/** A file's position in a library's commit history. */
 export interface Position {
   /** Library id; its name may be reused. */
   library: string;
@@ -39,7 +33,6 @@ export interface CommitLog {
   append(rows: RowBlock, position: Position): Promise<void>;
 }
 
-/** Durable commits of a library; each is a line of text. */
 export interface CommitHistory {
   last(): string;
   /** Whether a commit, and so all before it, is durable. */
@@ -68,7 +61,6 @@ function keyView(key: Key, encoding: KeyEncoding): Buffer {
 /** Returns its own copy. */
 export const keyBytes = (key: Key, encoding: KeyEncoding): Buffer => Buffer.from(keyView(key, encoding));
 
-/** Inverse of `keyBytes`. */
 export function keyOf(bytes: Buffer, encoding: KeyEncoding): Key {
   if (encoding === 'uint32') return bytes.readUInt32BE(0);
   return encoding === 'binary' ? bytes : bufferToKeyValue(Buffer.from(bytes));
@@ -115,7 +107,6 @@ export const noKeys = { keys: 0, key_sum: '0'.repeat(16) } as const;
 /** Rows in one buffer: keys and values in order, with their offsets. */
 export class RowBlock {
   bytes = Buffer.allocUnsafe(4096);
-  /** Bytes used of `bytes`. */
   size = 0;
   readonly databases: string[] = [];
   readonly keyStarts: number[] = [];

@@ -1,7 +1,4 @@
-/**
- * Chunk vectors, the truth behind the vector spaces. Database: `vectors` [space, page no] → the page's chunk vectors in order,
- * little-endian float32. Written and deleted with its chunks.
- */
+/** Chunk vectors, from which spaces are filled. Database: `vectors` [space, page no] → little-endian float32. */
 
 import type { RefusedTexts } from '../domain/model.ts';
 import { pairsOf, Records, removeAll } from './records.ts';
@@ -61,8 +58,7 @@ export class VectorTransactor extends VectorReader {
 }
 
 /*
- * Chunks that a model's provider refuses to embed (their vector rows are zeros), with the reason. Database: `refused_texts` [space, page
- * no] → ordinals and reason. Written and deleted with the page's vectors in that space.
+ * Chunks that a provider refuses to embed: zero vectors. Database: `refused_texts` [space, page no] → ordinals, reason.
  */
 
 export class RefusedTextReader extends Records {
@@ -90,7 +86,6 @@ export class RefusedTextTransactor extends RefusedTextReader {
     this.rows.remove([space, pageNo]);
   }
 
-  /** Returns how many pages were cleared. */
   dropSome(space: number, limit: number): number {
     return removeAll(this.rows, [...this.rows.getKeys({ ...pairsOf(space), limit })]);
   }

@@ -6,7 +6,6 @@
 import type { Watch } from '../domain/watch.ts';
 import { hashKey, NumberedRecords, numbered, removeAll, urlKey } from './records.ts';
 
-/** Stores the normalized URL that identifies the watch. */
 export interface StoredWatch extends Watch {
   identity: string;
 }
