@@ -1,7 +1,4 @@
-/**
- * What happens to a backfill: started together with its job, planned, taken forward slice by slice, sealed. The slices and the seal
- * come from the attempt that owns the job, as parts of its checkpoints.
- */
+/** A backfill: started with its job, planned, advanced slice by slice in the job's checkpoints, and sealed. */
 import type { NameSpans } from '../compute/text/name-tags.ts';
 import { type Backfill, type EmbeddingModel, isBuiltIn } from '../domain/model.ts';
 import type { LabelRange } from '../domain/page.ts';
@@ -10,9 +7,7 @@ import type { Command, Transaction } from '../store/store.ts';
 import { createJob, type JobPolicy, moveBackfill, moveJob, putBackfill, waitWhilePaused } from './move-job.ts';
 import { noteNames } from './page-entities.ts';
 
-/**
- * Null for an unknown model. A running backfill is left alone, a failed one continues, and a finished one looks at every page again.
- */
+/** Null for an unknown model. Keeps a running backfill and continues a failed one; else examines every page. */
 export function startBackfill(modelId: string, policy: JobPolicy): Command<Backfill | null> {
   return (transaction) => {
     const model = transaction.models.get(modelId);
@@ -22,7 +17,7 @@ export function startBackfill(modelId: string, policy: JobPolicy): Command<Backf
   };
 }
 
-/** Note that a page lacks a model's vectors, and see to it that they are made. */
+/** Open a gap for a page without a model's vectors, and start a backfill to fill it. */
 export function leaveGap(transaction: Transaction, model: EmbeddingModel, pageNo: number, policy: JobPolicy): void {
   if (!transaction.backfills.hasGap(model.space, pageNo)) {
     transaction.backfills.openGap(model.space, pageNo, transaction.pages.get(pageNo)?.chunk_count ?? 0);
@@ -50,10 +45,7 @@ function begin(
   return begun;
 }
 
-/**
- * The sweep of the built-in model: leave a gap for each page without vectors, from the cursor on; pages with refused texts are done again.
- * Looks at some pages; gives whether there are more, null where the backfill does not run any more.
- */
+/** Open gaps for pages without the model's vectors. Returns whether more follow; null if the backfill has stopped. */
 export function openGaps(space: number, at: number, limit: number): Command<boolean | null> {
   return (transaction) => {
     const { backfills, pages, vectors, refusedTexts } = transaction;
@@ -75,7 +67,6 @@ export function openGaps(space: number, at: number, limit: number): Command<bool
   };
 }
 
-/** Pause or resume the filling of the built-in model. Its job waits meanwhile. */
 export function pauseFill(paused: boolean, at: number): Command<void> {
   return (transaction) => {
     const { models, backfills, jobs } = transaction;
@@ -104,15 +95,15 @@ export function planBackfill(space: number, plan: BackfillPlan): Command<boolean
   };
 }
 
-/** A page's rows, made of the content that had these labels. */
+/** The rows of a page whose content had these labels. */
 export interface EmbeddedPage extends LabelRange {
   page_no: number;
-  /** Chunks that the rows are of, ascending: all, those that were refused before, or the next ones of a page of the built-in model. */
+  /** Ascending: all chunks, those refused before, or the next ones of a page of the built-in model. */
   ordinals: readonly number[];
   rows: Float32Array;
   /** Why the provider refuses chunks, by ordinal; their rows are zeros. */
   refused: ReadonlyMap<number, string>;
-  /** Names that the encoder saw in the chunks; null of outside models, and where names are not wanted. */
+  /** From the chunks; null for outside models, and where names are not wanted. */
   names: NameSpans | null;
 }
 
@@ -123,20 +114,17 @@ export interface StoredRows extends Pick<EmbeddedPage, 'page_no' | 'first' | 'or
 
 interface BackfillSlice {
   at: number;
-  /** The last page of the slice, or null for pages of gaps. */
+  /** Last page of the slice; null for gaps. */
   cursor: number | null;
-  /** Chunks of pages in it that had their vectors already. */
+  /** Chunks in it that already had vectors. */
   found: number;
-  /** Gaps that turned out to be none: their page is gone, is empty or has its vectors. */
+  /** Gaps whose page is deleted, empty, or has its vectors. */
   closed: readonly number[];
   pages: readonly EmbeddedPage[];
   busyMs: number;
 }
 
-/**
- * Store a slice; gives what was stored, or null where the backfill does not run any more. A page whose content was
- * replaced or forgotten meanwhile is passed over: its new content brought its vectors along, or left a gap.
- */
+/** Returns what was stored; null if the backfill has stopped. Skips pages deleted or replaced meanwhile. */
 export function saveSlice(space: number, slice: BackfillSlice): Command<StoredRows[] | null> {
   return (transaction) => {
     const { backfills, pages, vectors } = transaction;
@@ -163,7 +151,7 @@ export function saveSlice(space: number, slice: BackfillSlice): Command<StoredRo
   };
 }
 
-/** Store a page's new rows next to those it has. False where the content is another one by now, or has them already. */
+/** Add rows to those that the page has. False if its content was replaced or has them already. */
 function storeRows(
   { backfills, pages, vectors, refusedTexts }: Transaction,
   space: number,
@@ -203,10 +191,7 @@ export function noteBackfillPause(space: number, at: number, message: string): C
   };
 }
 
-/**
- * Finish the backfill if every page has its vectors: `ready` then, else false and nothing changes. `chunks`: those that have vectors, `tokens`: of all
- * chunks, both counted just before.
- */
+/** Finish the backfill and return true if every page has its vectors. `tokens`: of all chunks; counted just before. */
 export function sealBackfill(space: number, { at, chunks, tokens }: BackfillPlan): Command<boolean> {
   return (transaction) => {
     const backfill = transaction.backfills.get(space);

@@ -1,7 +1,4 @@
-/**
- * Create, edit, delete and run watches, and start due polls. A poll starts in the transaction that advances the schedule, so a crash
- * neither loses it nor starts it twice.
- */
+/** Changes of watches, and due polls, which start in the transaction that advances the schedule: no crash loses one. */
 import { isInFlight } from '../domain/job.ts';
 import type { Watch } from '../domain/watch.ts';
 import type { WatchChanges } from '../machines/watch.ts';
@@ -10,7 +7,6 @@ import type { StoredWatch } from '../store/watches.ts';
 import { createJob, type JobPolicy, moveJob, moveWatch } from './move-job.ts';
 
 interface NewWatch extends Pick<Watch, 'url' | 'kind' | 'title' | 'enabled' | 'interval_hours' | 'config'> {
-  /** The normalized URL that identifies the watch. */
   identity: string;
   at: number;
 }

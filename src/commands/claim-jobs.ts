@@ -19,14 +19,11 @@ export interface ClaimRequest {
 
 export interface Claimed {
   jobs: Job[];
-  /** When the next waiting job is due for which there is a place, ms: the scheduler's next look. A full lane waits for a place. */
+  /** When the next waiting job of a lane with free places is due, ms. */
   nextDueAt: number | null;
 }
 
-/**
- * While suspects wait or run (jobs given back after a crash), one of them is claimed when nothing else runs, and nothing but it;
- * only after the last has ended do the other lanes open again. So a crash has one job to blame.
- */
+/** Jobs given back after a crash run first and one at a time, so that a crash has one job to blame. */
 export function claimJobs({ at, incarnation, leaseMs, free, running }: ClaimRequest): Command<Claimed> {
   return (transaction) => {
     const suspectsLeft = free.suspect === 0 || transaction.jobs.nextDueAt('suspect') !== undefined;
@@ -69,7 +66,7 @@ function take(jobs: Iterable<Job>, count: number): Job[] {
   return taken;
 }
 
-/** Give every running job of another incarnation back at once: a library is open once at a time, so its owner is gone. */
+/** Return running jobs of other incarnations at once: only one process at a time has a library open. */
 export function recoverOrphans(incarnation: string, at: number): Command<Job[]> {
   return (transaction) => {
     const orphans = [...transaction.jobs.withStatus('running')].filter((job) => job.incarnation !== incarnation);
@@ -80,7 +77,7 @@ export function recoverOrphans(incarnation: string, at: number): Command<Job[]> 
   };
 }
 
-/** Take expired leases back; all candidates are looked at, so one that cannot move does not shield the rest. */
+/** Take expired leases back. Examines all candidates, so that one that cannot move does not block the rest. */
 export function expireLeases(at: number): Command<Job[]> {
   return (transaction) =>
     [...transaction.jobs.withStatus('running')]
@@ -89,10 +86,7 @@ export function expireLeases(at: number): Command<Job[]> {
       .filter((moved) => moved !== null);
 }
 
-/**
- * After the wall clock was set back: have jobs whose waits were reckoned by the clock as it was before wait from `at`, so that nothing
- * waits until the clock has caught up. Gives how many moved, `limit` at most; fewer: none is left.
- */
+/** After the wall clock was set back: jobs wait from `at`. Returns how many moved; fewer than `limit`: none is left. */
 export function drawInWaits(at: number, limit: number): Command<number> {
   return (transaction) => {
     const found: Job[] = [];

@@ -1,7 +1,4 @@
-/**
- * Steps of a clustering run: requested with its job; points stored in slices, not yet visible; then, in the transaction that completes
- * the job, its clusters become current. Invariants: docs/clusters.md.
- */
+/** Steps of a clustering run, whose points become visible when the job completes. Invariants: docs/clusters.md. */
 import {
   type Cluster,
   type ClusterDraft,
@@ -53,10 +50,7 @@ export function isRunInFlight({ clusters, jobs }: Pick<StoreReader, 'clusters' |
   return latest?.finished_at === null && isInFlight(jobs.get(latest.job_no));
 }
 
-/**
- * Numbers for new clusters; null if the attempt no longer owns the job. Deletes points of earlier attempts, which may refer to other
- * pages and clusters.
- */
+/** Null if the attempt no longer owns the job. Deletes points of earlier attempts, which may be of other clusters. */
 export function takeClusterNumbers(attempt: Attempt, run: number, count: number): Command<number | null> {
   return (transaction) => {
     if (!ownsJob(transaction, attempt)) return null;
@@ -65,7 +59,7 @@ export function takeClusterNumbers(attempt: Attempt, run: number, count: number)
   };
 }
 
-/** Store a slice of points, without deleted pages. */
+/** False if the attempt no longer owns the job. */
 export function storePoints(attempt: Attempt, run: number, points: readonly ClusterPoint[]): Command<boolean> {
   return (transaction) => {
     if (!ownsJob(transaction, attempt)) return false;
@@ -78,7 +72,6 @@ export function storePoints(attempt: Attempt, run: number, points: readonly Clus
   };
 }
 
-/** All points are stored; names are still missing. */
 export function storeDraft(
   attempt: Attempt,
   runNo: number,
@@ -198,7 +191,6 @@ export function assignPages(points: readonly ClusterPoint[]): Command<number> {
   };
 }
 
-/** Remove a forgotten page from all runs. A cluster without pages is deleted with its names. */
 export function forgetMembership({ clusters }: Transaction, pageNo: number): void {
   const current = clusters.currentRun();
   for (const run of clusters.runsWithPoints()) {
@@ -235,10 +227,7 @@ export function queueNamingOfStale(at: number, max_attempts: number): Command<Jo
   return (transaction) => (transaction.clusters.anyStale() ? queueNaming(at, max_attempts)(transaction) : null);
 }
 
-/**
- * Set keywords found in these pages and drop the language model's label, which may contain forgotten words. If one of the pages was
- * forgotten meanwhile, the cluster stays stale.
- */
+/** Also drops the language model's label, which may contain forgotten words. Stays stale if a page was deleted. */
 export function renameCluster(no: number, keywords: string[], pageNos: readonly number[]): Command<void> {
   return ({ clusters, pages }) => {
     const cluster = clusters.get(no);

@@ -62,10 +62,7 @@ function isWithoutText({ pages }: Transaction, page: Page): boolean {
   return mayBeBare(page) && pages.chunks(page.no).every(isBare);
 }
 
-/**
- * Each model gets vectors of this content only. The built-in model gets a gap. An outside model gets one if it became ready after the
- * embedding or its provider was unreachable; a deleted model gets nothing.
- */
+/** The built-in model gets a gap. An outside model gets one if it has become ready, or its provider was unreachable. */
 function storeVectors(transaction: Transaction, { page_no, chunks, vectors }: PageContent, policy: JobPolicy): void {
   for (const model of transaction.models.all()) {
     const rows = vectors.get(model.space);
@@ -78,10 +75,7 @@ function storeVectors(transaction: Transaction, { page_no, chunks, vectors }: Pa
   }
 }
 
-/*
- * Store the content of several pages with consecutive labels, so one segment serves all. A refused page also uses up its labels, as
- * chunks of the segment have them; they are returned as obsolete.
- */
+/* The content of several pages with consecutive labels, for one segment. Labels of a refused page become obsolete. */
 
 interface PagesCommit {
   stored: boolean[];

@@ -1,7 +1,6 @@
 /**
- * Changes of what people note about pages, and how searches find it: the words of a page's facts are in the index under the label of its
- * first chunk. When they change, an `index_page` job gives the same chunks new labels; texts are not chunked and nothing is embedded
- * again.
+ * Changes of what users note about pages. The words of these facts are indexed under the label of the first chunk, so
+ * an `index_page` job gives the same chunks new labels; nothing is embedded again.
  */
 import { factsText } from '../compute/text/facts-text.ts';
 import { type MetadataEdit, withEdit } from '../domain/metadata.ts';
@@ -25,7 +24,7 @@ export function editPages(pageNos: readonly (number | null)[], edit: MetadataEdi
     });
 }
 
-/** Store a page. If its chunks are in the index with other facts, queue their indexing; without chunks, its indexing is still to come. */
+/** Store a page. If its chunks are indexed with other facts, queue their indexing. */
 export function putFacts(transaction: Transaction, page: Page, before: Page, at: number): void {
   transaction.pages.put(page, before);
   if (page.metadata !== before.metadata && factsText(page) !== factsText(before)) queueFacts(transaction, page, at);

@@ -26,7 +26,6 @@ export function treeOf(entities: EntityReader, entity: Entity): Entity[] {
   return tree;
 }
 
-/** Pages that mention the tree, ascending. */
 export function pagesOfTree(entities: EntityReader, entity: Entity): number[] {
   const tree = treeOf(entities, entity);
   if (tree.length === 1) return entities.pagesOf(entity.no);

@@ -1,7 +1,4 @@
-/**
- * Forgetting, step by step (docs/forgetting.md). The rule comes first and blocks new pages; while it is `purging`, its pages are erased
- * in slices and their purge jobs queued; the last step ends it. Every step is idempotent.
- */
+/** Forgetting (docs/forgetting.md). A rule blocks pages; while `purging`, its pages are erased in repeatable steps. */
 import type { RuleKind, RuleSettings } from '../domain/blacklist.ts';
 import { isInFlight, type Job } from '../domain/job.ts';
 import type { Page } from '../domain/page.ts';
@@ -25,7 +22,6 @@ export interface ForgetTarget {
   at: number;
 }
 
-/** Create or reuse the rule, and begin its purge. */
 export function beginForget({ kind, pattern, settings, reason, at }: ForgetTarget): Command<BlacklistRule> {
   return ({ blacklist, counters }) => {
     const known = blacklist.find(kind, pattern);
@@ -34,7 +30,6 @@ export function beginForget({ kind, pattern, settings, reason, at }: ForgetTarge
   };
 }
 
-/** Add these settings to URL rules that have none. */
 export function noteSettings(settings: RuleSettings): Command<void> {
   return ({ blacklist }) => {
     for (const rule of blacklist.withoutSettings()) blacklist.put(madeBy(rule, settings));
@@ -101,7 +96,7 @@ export function orphanPurges(): Command<number> {
   };
 }
 
-/** All pages of the rule are gone. Queues the renaming of topics that lost some, before a rewrite of the files can begin. */
+/** Queue the renaming of topics that lost pages, before a rewrite of the files can begin. */
 export function endForget(ruleNo: number, { at, max_attempts }: JobPolicy): Command<void> {
   return (transaction) => {
     renameTopics({ at, max_attempts })(transaction);
@@ -109,7 +104,6 @@ export function endForget(ruleNo: number, { at, max_attempts }: JobPolicy): Comm
   };
 }
 
-/** After pages were erased: queue the renaming of topics that lost some. */
 export function renameTopics({ at, max_attempts }: JobPolicy): Command<void> {
   return (transaction) => {
     forgetOldNames(transaction);
@@ -126,7 +120,7 @@ export function removeRule(ruleNo: number): Command<boolean> {
   };
 }
 
-/** Purge a slice of pages; false if the attempt no longer owns the job. */
+/** False if the attempt no longer owns the job. */
 export function purgeSlice(attempt: Attempt, pageNos: readonly number[]): Command<boolean> {
   return (transaction) => {
     if (!ownsJob(transaction, attempt)) return false;
@@ -145,7 +139,6 @@ export function markVerified(pageNos: readonly number[]): Command<void> {
   return (transaction) => moveTombstones(transaction, pageNos, { type: 'rewritten' });
 }
 
-/** Apply an event to the tombstones that accept it. */
 export function moveTombstones({ tombstones }: Transaction, pageNos: readonly number[], event: TombstoneEvent): void {
   for (const no of pageNos) {
     const tombstone = tombstones.get(no);
@@ -155,8 +148,7 @@ export function moveTombstones({ tombstones }: Transaction, pageNos: readonly nu
 }
 
 /*
- * What a page owns. A new record that belongs to a page, or mentions it, adds a line to one of the two functions here: the first runs
- * before a forget is answered and deletes what the API can return; the second runs in a job soon after and deletes the rest.
+ * What a page owns: a new record of it adds a line here. `erasePage` deletes what answers show, `purgeErased` the rest.
  */
 
 const CANCELLED = 'cancelled: page forgotten';

@@ -1,7 +1,6 @@
 /**
- * Ingest one page with a canonical URL and, optionally, readable text: a new page with a job, a revisit, or a refusal by the blacklist.
- * One transaction decides, so a hundred concurrent submissions of one URL make one page and ninety-nine revisits. A revisit never
- * changes a text, but adds a missing one, and adds facts.
+ * Ingest one page: a new page with a job, a revisit, or a refusal by the blacklist. One transaction decides, so
+ * concurrent submissions make one page. A revisit adds facts and a missing text, but never changes a text.
  */
 import { isWallTitle } from '../compute/extraction/recognize-wall.ts';
 import { isVisitedWithin, withVisit } from '../compute/structures/visit-times.ts';

@@ -10,7 +10,6 @@ import { type Attempt, createJob, type JobPolicy, ownsJob } from './move-job.ts'
 /** Runs per transaction: some ms. */
 const sliceRuns = 200;
 
-/** Append runs, oldest first, without pages forgotten meanwhile. */
 export function appendRuns(runs: readonly QueryRun[]): Command<void> {
   return ({ queryLog, pages, counters }) => {
     const first = counters.take('query', runs.length);
@@ -25,10 +24,7 @@ export function appendRuns(runs: readonly QueryRun[]): Command<void> {
   };
 }
 
-/**
- * Record whether a page was relevant to a logged query, or to all arms of a comparison. The latest judgement counts. Unknown queries and
- * pages are accepted (contract). Returns the number of runs marked.
- */
+/** Marks the runs of a query or comparison and returns how many. Unknown queries and pages are accepted (contract). */
 export function giveFeedback({ query_id, page_id, relevant }: FeedbackRequest): Command<number> {
   return ({ queryLog, pages }) => {
     const pageNo = pages.numberOfId(page_id);
@@ -39,15 +35,11 @@ export function giveFeedback({ query_id, page_id, relevant }: FeedbackRequest): 
   };
 }
 
-/** Delete a slice of the runs before this time, ms; true if there are more. */
 export function purgeRunsBefore(before: number): Command<boolean> {
   return ({ queryLog }) => queryLog.removeBefore(before, sliceRuns) === sliceRuns;
 }
 
-/**
- * Remove forgotten pages from a slice of runs after `after`: hits, results, feedback. Results and feedback of a merged page become those
- * of the page it became, unless that is forgotten, too. Returns the last run examined, or null at the end.
- */
+/** Results of a merged page become those of the page it became. Returns the last run examined, or null at the end. */
 export function purgeFromLog(pageNos: ReadonlySet<number>, after: number): Command<number | null> {
   return ({ queryLog, pages }) =>
     queryLog.removePages(pageNos, after, sliceRuns, (no) => {
@@ -74,7 +66,7 @@ export function planReplay(attempt: Attempt, plan: number[][]): Command<boolean>
   };
 }
 
-/** Store the results of a slice; false if the attempt no longer owns the job. */
+/** False if the attempt no longer owns the job. */
 export function saveReplayed(
   attempt: Attempt,
   from: number,

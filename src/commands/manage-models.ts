@@ -1,11 +1,10 @@
-/** What is done with models in the registry: registered, activated, deleted. */
 import { builtInModel, type EmbeddingModel, isBuiltIn, isOutside, modelIdOf } from '../domain/model.ts';
 import { newModel, nextModel } from '../machines/model.ts';
 import type { Command, Transaction } from '../store/store.ts';
 import { startBackfill } from './backfill-model.ts';
 import { type JobPolicy, moveJob } from './move-job.ts';
 
-/** Null for an id that is known. Its space is new, so that nothing of a model that had this id before is taken for its own. */
+/** Null for a known id. The space is new, so that nothing belongs to an earlier model with this id. */
 export function registerModel(model: Omit<EmbeddingModel, 'space' | 'status'>): Command<EmbeddingModel | null> {
   return ({ models, counters }) => {
     if (models.get(model.id) !== undefined) return null;
@@ -34,7 +33,7 @@ export function activateModel(id: string, space: number): Command<ActivateOutcom
 
 type RetireOutcome = { outcome: 'retired'; space: number } | { outcome: 'unknown' } | { outcome: 'active' };
 
-/** Delete a model; its vectors go in slices (`emptySpace`). Its backfill is cancelled. */
+/** Also cancels its backfill. Its vectors are deleted in slices (`emptySpace`). */
 export function retireModel(id: string, at: number): Command<RetireOutcome> {
   return (transaction) => {
     const { models } = transaction;
@@ -46,7 +45,6 @@ export function retireModel(id: string, at: number): Command<RetireOutcome> {
   };
 }
 
-/** Delete a model that is not the active one, in a transaction. */
 export function retire(transaction: Transaction, model: EmbeddingModel, at: number): void {
   const { models, backfills, jobs } = transaction;
   const backfill = backfills.get(model.space);
@@ -68,9 +66,8 @@ export function emptySpace(space: number, limit: number): Command<boolean> {
 }
 
 /*
- * Make the configured model the active one when the store has none. Later, the registry rules; so it does where a model of this id
- * was registered while there was no active one. Pages that were indexed without its vectors get them in the background; until then
- * searches use those that there are, and the words, as with a model that is renewed.
+ * Makes the configured model the active one if the store has none. Pages without its vectors get them in the
+ * background; until then searches use words and the vectors that exist.
  */
 
 export function installModel(
@@ -91,7 +88,6 @@ export function installModel(
   };
 }
 
-/** Whether it was stored. */
 export function setModelFloor({ id, space }: Pick<EmbeddingModel, 'id' | 'space'>, floor: number): Command<boolean> {
   return ({ models }) => {
     const model = models.get(id);
@@ -101,16 +97,12 @@ export function setModelFloor({ id, space }: Pick<EmbeddingModel, 'id' | 'space'
   };
 }
 
-/*
- * Deletes local models of earlier versions, whose encoders no longer exist, with their vectors. If one was active, the built-in model
- * replaces it and is filled in the background, while words serve. Runs at each start, before vectors are read.
- */
+/* Deletes local models of earlier versions, which have no encoder. The built-in model replaces an active one. */
 
 export function isOutdated(model: EmbeddingModel): boolean {
   return !isOutside(model) && !isBuiltIn(model);
 }
 
-/** Returns the ids of deleted models. */
 export function renewOutdatedModels({
   max_input_tokens,
   ...policy

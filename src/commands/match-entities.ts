@@ -5,10 +5,7 @@ import { createJob, type JobPolicy } from './move-job.ts';
 
 /** Minimum of new entities per comparison. */
 export const newEntitiesPerMatching = 50;
-/**
- * The same as a share of all entities. Each comparison goes through all names; growing by a tenth each time, an import costs eleven
- * passes in total.
- */
+/** As a share of all entities: a comparison reads all names; growing by a tenth, an import costs eleven passes. */
 const newSharePerMatching = 0.1;
 
 export function noteNewEntities(transaction: Transaction, count: number, policy: JobPolicy): void {
@@ -24,7 +21,6 @@ export function queueIfEnough(transaction: Transaction, policy: JobPolicy): void
   if (entities.state('unmatched') >= enough) queueMatching(policy)(transaction);
 }
 
-/** Queue the job if there are new entities and none is in flight. */
 export function queueMatching(policy: JobPolicy): Command<boolean> {
   return (transaction) => {
     const { entities, jobs } = transaction;

@@ -1,7 +1,6 @@
 /**
- * Merge and separate entities. A merge puts one entity below another and moves nothing, so pages may change meanwhile, and an undo
- * leaves every row as before. Undo applies to the latest merge, split to any. Afterwards the two are never merged again, also not
- * through a third entity.
+ * A merge puts one entity below another and moves nothing, so an undo leaves every row as before. Undo applies to the
+ * latest merge, split to any; the two are then never merged again, not even through a third entity.
  */
 
 import type { Entity, EntityMerge, MergeMaker } from '../domain/entity.ts';
@@ -10,10 +9,7 @@ import type { Command, Transaction } from '../store/store.ts';
 import { mentionsOf, rootOf, treeOf, unitedPageCount, variantForm } from './entity-trees.ts';
 import { treePages } from './page-entities.ts';
 
-/**
- * Merge the roots of two entities for a user: a single one into one with children, else the less mentioned into the other. Null, without
- * changes, if they are one, of two types, deleted, or were separated.
- */
+/** The one with children, or more mentions, stays the root. Null if they are one, of two types, deleted, or split. */
 export function mergeEntities(a: number, b: number, at: number): Command<EntityMerge | null> {
   return (transaction) => {
     const { entities } = transaction;
@@ -24,7 +20,7 @@ export function mergeEntities(a: number, b: number, at: number): Command<EntityM
   };
 }
 
-/** Note that two entities are not one, as a merge that was undone at once. Null where they are one already, of two types, or gone. */
+/** Store a merge as undone at once. Null for one entity, two types, or a deleted entity. */
 export function rejectMerge(a: number, b: number, at: number): Command<EntityMerge | null> {
   return (transaction) => {
     const { entities } = transaction;
@@ -36,10 +32,7 @@ export function rejectMerge(a: number, b: number, at: number): Command<EntityMer
   };
 }
 
-/**
- * Merge two name variants. If a user merged one of them elsewhere, the other goes below it and follows it in a split. Null also if both
- * were merged elsewhere.
- */
+/** A variant that a user merged elsewhere stays there, and the other goes below it. Null also if both were. */
 export function mergeVariants(a: number, b: number, at: number): Command<EntityMerge | null> {
   return (transaction) => {
     const { entities } = transaction;
@@ -58,7 +51,6 @@ function topVariant(entities: EntityReader, entity: Entity): Entity {
   return parent === undefined || variantForm(parent) !== variantForm(entity) ? entity : topVariant(entities, parent);
 }
 
-/** Neither of two types, nor separated by a user. */
 export function mayBeOne(entities: EntityReader, one: Entity, other: Entity): boolean {
   if (one.no === other.no || one.type !== other.type) return false;
   if (!entities.hasSplits()) return true;
@@ -66,7 +58,6 @@ export function mayBeOne(entities: EntityReader, one: Entity, other: Entity): bo
   return !treeOf(entities, one).some(({ no }) => others.some((each) => entities.areSplit(no, each.no)));
 }
 
-/** The root with children, else the more mentioned, else the older. */
 function standsBefore(entities: EntityReader, a: Entity, b: Entity): boolean {
   const standsForOthers = a.children.length > 0;
   if (standsForOthers !== b.children.length > 0) return standsForOthers;
@@ -108,7 +99,6 @@ type SplitOutcome =
   | { outcome: 'undone_before' }
   | { outcome: 'not_latest'; latest: number };
 
-/** Undo a merge; `latestOnly` refuses all but the latest standing one. */
 export function splitMerge(
   mergeNo: number,
   at: number,

@@ -1,7 +1,4 @@
-/**
- * What a page mentions, stored and taken away. Counts follow in the same transaction, so the rows of entities always say what the
- * mentions say, and an entity that no page mentions any more is gone, with its merges: what was merged into it stands alone again.
- */
+/** The entities of a page. Counts change in the same transaction, so entity rows always agree with the mentions. */
 import type { NameSpans } from '../compute/text/name-tags.ts';
 import { type MentionedName, namesOfPage } from '../compute/text/page-names.ts';
 import type { Entity, PageEntity } from '../domain/entity.ts';
@@ -14,7 +11,7 @@ import { pagesOfTree, rootOf } from './entity-trees.ts';
 import { noteNewEntities } from './match-entities.ts';
 import { createJob, type JobPolicy, moveJob } from './move-job.ts';
 
-/** Raised when a new recogniser should read every page again. */
+/** Increase it to read every page again. */
 const recognizerVersion = 7;
 
 /** Queue the reading of a page that was indexed just now. An earlier job that still waits will read the same text. */
@@ -39,10 +36,7 @@ function queueJob(transaction: Transaction, page: Page, policy: JobPolicy): void
   serveIfSeen(transaction, queued, job, policy.at);
 }
 
-/**
- * Queue the next pages that were indexed before entities were asked for, or that an earlier recogniser read: one step of the
- * sweep, whose place is stored with it. True when there are more.
- */
+/** One step of the sweep over pages indexed without entities or by an earlier recogniser. True if more follow. */
 export function sweepPages(limit: number, policy: JobPolicy): Command<boolean> {
   return (transaction) => {
     const { entities, pages, jobs } = transaction;
@@ -80,18 +74,15 @@ const sweepDone = 0xffffffff;
 
 export interface NamesInChunks {
   page_no: number;
-  /** The page's first label: of the content that the names are of. */
+  /** The first label of the content that has these names. */
   first: number;
-  /** Chunks of the page, and those that the names are in: ascending, the next ones. */
+  /** Chunks of the page; `ordinals`: those with these names, ascending. */
   count: number;
   ordinals: readonly number[];
   names: NameSpans;
 }
 
-/**
- * Note the names that the encoder saw in a page's next chunks. With the last chunk the page is read, and its job done; where the job is not
- * queued yet, it is done when it is. Nothing is noted of a page that was read.
- */
+/** After a page's last chunk its job is done, now or when it is queued. Ignores pages that were read already. */
 export function noteNames(
   transaction: Transaction,
   { page_no, first, count, ordinals, names }: NamesInChunks,
@@ -110,7 +101,6 @@ export function noteNames(
   if (chunks === count && job !== undefined) serveIfSeen(transaction, page, job, at);
 }
 
-/** A page of which all chunks were seen has nothing to wait for. */
 function serveIfSeen(transaction: Transaction, page: Page, job: Job, at: number): void {
   const seen = page.chunk_count === 0 ? { names: [] } : wholeNames(transaction, page);
   if (seen === undefined || moveJob(transaction, job, { type: 'served', at }) === null) return;
@@ -122,7 +112,6 @@ function wholeNames({ entities }: Transaction, { no, first_label, chunk_count }:
   return seen?.first === first_label && seen.chunks === chunk_count ? seen : undefined;
 }
 
-/** Replace what a page mentions by the names in these places. */
 export function storeNames(transaction: Transaction, page: Page, names: NameSpans, policy: JobPolicy): void {
   const found = namesOfPage(page.title, transaction.pages.body(page.no) ?? '', names);
   const fresh = storePageEntities(transaction, page.no, found);
@@ -130,7 +119,7 @@ export function storeNames(transaction: Transaction, page: Page, names: NameSpan
   noteNewEntities(transaction, fresh, policy);
 }
 
-/** Replace what a page mentions. Gives the number of entities that were not known before. */
+/** Returns the number of new entities. */
 export function storePageEntities(transaction: Transaction, pageNo: number, found: readonly MentionedName[]): number {
   const { entities, counters } = transaction;
   const before = entities.ofPage(pageNo) ?? [];
@@ -164,11 +153,10 @@ interface PageChange {
   after: readonly PageEntity[];
   /** Rows that were read already, as they are stored. */
   known: Map<number, Entity>;
-  /** Entities of `after` that are not stored yet. */
   fresh: ReadonlyMap<number, Entity>;
 }
 
-/** Each row is read once and written once: a page mentions some hundred, and readers wait meanwhile. */
+/** Reads and writes each row once: a page mentions some hundred, and readers wait meanwhile. */
 function countPage(transaction: Transaction, pageNo: number, { before, after, known, fresh }: PageChange): void {
   const { entities } = transaction;
   const read = (no: number): Entity | undefined => {
@@ -202,7 +190,7 @@ function countPage(transaction: Transaction, pageNo: number, { before, after, kn
   }
 }
 
-/** Entities that stand for others and, by way of these numbers, for a page's mentions. */
+/** Entities that stand for others and, through these numbers, for a page's mentions. */
 function rootsWithChildren(numbers: Iterable<number>, read: (no: number) => Entity | undefined): Set<number> {
   const roots = new Set<number>();
   for (const no of numbers) {

@@ -1,8 +1,6 @@
 /**
- * Gives stored pages the canonical URL of the current rules and settings, one slice after the other; pages with one URL and one text
- * become one page.
- * Every transaction stores its progress, so a pass that was interrupted continues. Between slices some pages still have an earlier URL:
- * a visit may then create another page of the new URL, which the pass merges.
+ * Gives stored pages the canonical URL of the current rules, in slices that store the progress. Pages with one URL and
+ * one text become one. Between slices a visit may create another page, which the pass merges.
  */
 import { getDomain } from 'tldts';
 import { visitTimes, withVisit } from '../compute/structures/visit-times.ts';
@@ -32,10 +30,7 @@ export function addressesKey(settings: CanonicalizeSettings): string {
   return `${rulesVersion} ${settingsKey({ ...settings, known_addresses: settings.known_addresses === true })}`;
 }
 
-/**
- * The current canonical URL of a stored page. The submitted URL decides, as its parameters may have been dropped by earlier settings;
- * unless the page is stored under the address of another place, such as the origin of an archived copy.
- */
+/** From the submitted URL, whose parameters are complete, unless the page is stored under another one's address. */
 export function currentAddress(
   { canonical_url, original_url, domain }: Pick<Page, 'canonical_url' | 'original_url' | 'domain'>,
   settings: CanonicalizeSettings,
@@ -106,10 +101,7 @@ function readdress(
   pages.noteMerge(gone.no, kept.no);
 }
 
-/**
- * Only pages of one site, with the same text or one without a text: a rule or setting that is too broad must not delete what was read, and
- * what is known of one site must go when the site is forgotten. Other pages stay at their own addresses.
- */
+/** Only pages of one site and one text: a broad rule must not delete texts, and forgetting a site must be complete. */
 function mayMerge({ pages }: Transaction, a: Page, b: Page): boolean {
   const [siteA, siteB] = [a, b].map(({ original_url }) => getDomain(original_url, { allowPrivateDomains: true }));
   const isOneText = a.content_hash === b.content_hash || !pages.hasBody(a.no) || !pages.hasBody(b.no);
@@ -120,7 +112,6 @@ function mayMerge({ pages }: Transaction, a: Page, b: Page): boolean {
   );
 }
 
-/** Whether the first page is the one to keep: with a text, indexed, not given up, older. */
 function isFuller({ pages }: Transaction, a: Page, b: Page): boolean {
   const rank = ({ no, status }: PageHead) => [
     pages.hasBody(no) ? 1 : 0,

@@ -36,9 +36,8 @@ function retry(transaction: Transaction, job: Job, at: number): RetryOutcome {
 const sliceJobs = 200;
 
 /**
- * Delete jobs completed before `before`, ms, from a slice starting at job `from`, and replays with their reports. Keeps jobs that a
- * page, watch, backfill, clustering run or comparison of names takes its state from. Returns the start of the next slice; null at the
- * end.
+ * Delete a slice of jobs completed before `before`, ms, and replays. Keeps jobs whose state a page, watch, backfill,
+ * clustering run or comparison of names needs. Returns the next slice's start; null at the end.
  */
 export function removeOldJobs(from: number, before: number): Command<number | null> {
   return (transaction) => {

@@ -1,7 +1,4 @@
-/**
- * Imports lines of an export. Idempotent: known values stay, tags, highlights and visits are united, and of two visit counts the higher
- * wins.
- */
+/** Imports lines of an export. Idempotent: known values stay, lists are united, and the higher visit count wins. */
 import { type VisitTimes, visitTimes, withVisit } from '../compute/structures/visit-times.ts';
 import type { CanonicalizeSettings } from '../compute/web/canonical-url.ts';
 import type { ExportLine } from '../domain/export.ts';
@@ -103,13 +100,12 @@ function takePage(
   return 'new_pages';
 }
 
-/** Times that come again change nothing; the count is the higher one, at least the number of times. */
 function visitedAt<Visited extends VisitTimes & Pick<Page, 'visit_count'>>(
   page: Visited,
   times: readonly number[],
   count: number,
 ): Visited {
-  // Each is the last one then, and found at once.
+  // In this order each is the last one, and found at once.
   const visited = times.toSorted((a, b) => a - b).reduce<Visited>(withVisit, page);
   return { ...visited, visit_count: Math.max(page.visit_count, count, visitTimes(visited).length) };
 }

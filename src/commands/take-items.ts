@@ -1,7 +1,4 @@
-/**
- * Items of a poll: unknown ones become pages to fetch, with the feed's content as fallback. One transaction decides for each, so known
- * pages are not visited again and forgotten ones do not come back.
- */
+/** New items of a poll become pages to fetch. Known pages are not visited again, forgotten ones do not come back. */
 import type { WatchEvent } from '../machines/watch.ts';
 import { urlKey } from '../store/records.ts';
 import type { Command, StoreReader, Transaction } from '../store/store.ts';
@@ -23,10 +20,7 @@ interface TakenItems {
 /** Addresses tried per item: with a new address at each poll, an unreadable item would add a page each time. */
 const mostAddresses = 3;
 
-/**
- * Whether an item (`guid`) became a page of this watch under another address; also if that page was forgotten. Not if it could not be
- * read and fewer than `mostAddresses` were tried: the new address may work.
- */
+/** Also true for a forgotten page; false if fewer than `mostAddresses` failed: the next address may work. */
 export function cameElsewhere(
   { watches, pages }: Pick<StoreReader, 'watches' | 'pages'>,
   watchNo: number,
