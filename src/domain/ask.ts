@@ -24,7 +24,6 @@ export const askRequest = z.strictObject({
     .array(z.strictObject({ question: questionText, answer: z.string().max(8000) }))
     .max(8)
     .default([]),
-  /** Max quotes. */
   sentences: z.int().min(1).max(5).default(3),
   /** Whether the language model of `llm.*` answers, too. It gets passages: needs the scope `write`. */
   use_model: z.boolean().default(false),
@@ -45,7 +44,6 @@ const quote = z.strictObject({
   text: z.string(),
   /** The page's URL with a text fragment. */
   link: z.string(),
-  /** Whether it is the best answer of the list. */
   best: z.boolean(),
 });
 export type Quote = z.infer<typeof quote>;
@@ -81,21 +79,17 @@ const generated = z.strictObject({
    * unreachable, or refused. `late` and `failed` may have sentences.
    */
   state: z.enum(['answered', 'not_in_reading', 'empty', 'unverified', 'late', 'failed']),
-  /** Why it is late or failed. */
   detail: z.string().nullable(),
   sentences: z.array(sentence),
-  /** Each stands word for word in a passage that was sent. */
+  /** Each is verbatim in a passage that was sent. */
   quotations: z.array(quote),
-  /** Sentences without a verified quotation, which are left out. */
+  /** Sentences without a verified quotation. */
   dropped: z.int(),
 });
 export type Generated = z.infer<typeof generated>;
 
 export const askResponse = z.strictObject({
-  /**
-   * `quotes`: sentences of pages; `pages`: a list, for questions such as "when did I read …" and "which pages about … in March";
-   * `none`: it is not in what was read.
-   */
+  /** `quotes`: sentences of pages; `pages`: a list, as for "when did I read …"; `none`: nothing was read about it. */
   kind: z.enum(['quotes', 'pages', 'none']),
   /** As searched: a follow-up question is completed. */
   question: z.string(),
@@ -106,7 +100,6 @@ export const askResponse = z.strictObject({
   period: z.strictObject({ after: datetime.nullable(), before: datetime.nullable() }).nullable(),
   /** As in a search; null if there are results that are not relevant enough. */
   no_results: noResults.nullable(),
-  /** The configured model, whether it is used or not. */
   language_model: z.strictObject(place).nullable(),
   sent: sent.nullable(),
   generated: generated.nullable(),

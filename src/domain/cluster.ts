@@ -75,12 +75,10 @@ export type RecomputeResponse = z.infer<typeof recomputeResponse>;
 export interface Cluster {
   no: number;
   label: string | null;
-  /** Whether a language model wrote the label; else it consists of keywords. */
   labelled: boolean;
   keywords: string[];
   size: number;
   tombstoned: boolean;
-  /** The point of one of its pages on the map. */
   x: number | null;
   y: number | null;
   /** Pages of it were forgotten: its keywords must be computed again. */
@@ -112,10 +110,7 @@ export interface ClusterPoint {
 
 const leastLabelWords = 2;
 
-/**
- * The label of a topic from its keywords: as few of the best as make two words. Where another topic has that label, it gets more of them,
- * then a number. `taken`: labels of other topics, in small letters. Null without keywords.
- */
+/** The fewest best keywords with two words; more, or a number, if `taken` (small letters). Null without keywords. */
 export function labelOf(keywords: readonly string[], taken: ReadonlySet<string> = new Set()): string | null {
   let count = 1;
   while (count < keywords.length && keywords.slice(0, count).join(' ').split(' ').length < leastLabelWords) count++;

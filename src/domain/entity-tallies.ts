@@ -1,4 +1,4 @@
-/** Computes entity rows from page mentions and merges. The commands update rows incrementally; the check of a store compares them with this. */
+/** Entity rows from page mentions and merges, to check a store: the commands update rows incrementally. */
 import type { Entity, EntityMerge, PageEntity } from './entity.ts';
 
 export type EntityTally = Pick<Entity, 'forms' | 'page_count' | 'parent' | 'children' | 'tree_pages'>;
@@ -8,11 +8,7 @@ export function byCount([a, m]: [string, number], [b, n]: [string, number]): num
   return n - m || (a < b ? -1 : Number(a > b));
 }
 
-/**
- * Counts mentions and applies the merges that were not undone, in order. A merge of unmentioned entities, of two types,
- * of one that already has a parent, or into a descendant, has no effect.
- * Shapes: one tally per mentioned entity.
- */
+/** Ignores merges that were undone, of unmentioned entities, two types, one with a parent, or into a descendant. */
 export function tallyEntities(
   pages: Iterable<readonly [pageNo: number, mentioned: readonly PageEntity[]]>,
   merges: Iterable<Pick<EntityMerge, 'kept' | 'merged' | 'undone_at'>>,

@@ -83,7 +83,7 @@ export type EntityMergeListQuery = z.infer<typeof entityMergeListQuery>;
 export const entityMergeListResponse = z.strictObject({ merges: z.array(entityMergeResponse) });
 export type EntityMergeListResponse = z.infer<typeof entityMergeListResponse>;
 
-/** An entity with its mentions. A merge moves no mentions but sets `parent`; entities without a parent represent their descendants. */
+/** A merge moves no mentions but sets `parent`; entities without a parent represent their descendants. */
 export interface Entity {
   no: number;
   type: string;

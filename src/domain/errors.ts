@@ -53,7 +53,6 @@ export class FatalError extends Error {
 /** The host lost the lease of the library. Logged in one line, no fault. */
 export class LeaseEndedError extends FatalError {}
 
-/** Another host serves the library, or none may. */
 export class ServedElsewhereError extends FatalError {
   constructor() {
     super('another host serves the library, or it is suspended', { isFinal: true });

@@ -154,7 +154,6 @@ export interface Replay
   plan: number[][] | null;
 }
 
-/** The result of one query; null if it could not be replayed. */
 export interface ReplayedQuery extends z.infer<typeof agreement> {
   a: ReplayedArm;
   b: ReplayedArm;

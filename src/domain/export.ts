@@ -1,7 +1,4 @@
-/**
- * The lines of an export (JSONL) with all user data. The first line is the head; the last one counts the others, to
- * detect truncation. Datetimes as in the API.
- */
+/** The lines of an export (JSONL) with all user data. The last line counts the others, to detect truncation. */
 import { z } from 'zod';
 import { ruleKind, ruleSettings } from './blacklist.ts';
 import { datetime } from './values.ts';

@@ -63,7 +63,6 @@ export interface ImportItem {
 
 export interface ImportCounts {
   accepted: number;
-  /** Accepted items without text. */
   to_fetch: number;
   revisit: number;
   blacklisted: number;

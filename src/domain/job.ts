@@ -1,4 +1,4 @@
-/** Contract "Jobs", and the ledger's row. Public fields have the contract's names; times that the scheduler compares are ms since the epoch. */
+/** Contract "Jobs", and the ledger's row. Times that the scheduler compares are ms since the epoch. */
 import { z } from 'zod';
 import { datetime, idText, queryBoolean, queryInteger } from './values.ts';
 
@@ -24,7 +24,6 @@ export type JobStatus = z.infer<typeof jobStatus>;
 /** Waiting, running, or failed with a retry left. */
 export const inFlightStatuses = ['pending', 'running', 'failed'] as const satisfies readonly JobStatus[];
 
-/** Whether a job is unfinished; a missing one is not. */
 export function isInFlight(job: Pick<Job, 'status'> | undefined): boolean {
   return inFlightStatuses.some((status) => status === job?.status);
 }

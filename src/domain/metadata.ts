@@ -73,17 +73,13 @@ export const pageMetadata = z
     description: `at most ${maxValues} values at all depths together, ${maxDepth} levels, ${maxLength} characters as JSON; no whole number beyond ±${Number.MAX_SAFE_INTEGER}, which is to be a string`,
   });
 
-/** Lists that merge instead of conflicting. */
 const grownLists = ['tags', 'highlights'] as const;
 /** What people wrote or chose: where two pages differ, the merged page has a list of both. */
 const personalKeys = [...grownLists, 'removed_tags', 'removed_highlights', 'folder', 'note', 'description', 'status'];
 /** Facts of merged pages that differ from those of the page they became. */
 const MERGED = 'merged';
 
-/**
- * The metadata of a page that another page is merged into: nothing is dropped, however large the result. Facts of the other page that
- * differ are in the list `merged`, together with `others`.
- */
+/** Merges another page, however large the result: the list `merged` gets its differing facts and `others`. */
 export function withAll(
   known: PageMetadata | null,
   more: PageMetadata | null,
@@ -147,10 +143,7 @@ function lackedBy(list: readonly unknown[], removed: readonly unknown[], element
   });
 }
 
-/**
- * The known metadata with the missing or null keys and new `tags` and `highlights` of another submission, without those that the user
- * removed. Returns `known` itself if nothing is new or the result is too large.
- */
+/** Adds missing keys, tags and highlights unless the user removed them. Returns `known` if unchanged or too large. */
 export function withMore(known: PageMetadata | null, more: PageMetadata | null): PageMetadata | null {
   if (more === null) return known;
   const added = Object.entries(more).flatMap(([key, value]): [string, unknown][] => {
@@ -199,10 +192,7 @@ export type MetadataEdit = z.infer<typeof metadataEdit>;
 /** Removed elements that imports do not add again: the latest. */
 const maxRemoved = 200;
 
-/**
- * The metadata after a user's changes. What was removed is remembered in `removed_tags` and `removed_highlights`, and a removed note is
- * '', so that no later import brings it back. Returns `known` itself if nothing changes.
- */
+/** Remembers removed parts (a note as ''), so that no import restores them. Returns `known` itself if unchanged. */
 export function withEdit(known: PageMetadata | null, edit: MetadataEdit): PageMetadata | null | 'too_large' {
   const changed: PageMetadata = {};
   for (const list of grownLists) {

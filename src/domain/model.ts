@@ -25,7 +25,6 @@ export interface EmbeddingModel extends ModelName, Pick<ModelInfo, 'id' | 'max_i
   floor: number | null;
 }
 
-/** A local model other than the built-in one is of an earlier version. */
 export function isBuiltIn({ provider, model_name, dim }: ModelName): boolean {
   return provider === localProvider && model_name === builtInModel.model_name && dim === builtInModel.dim;
 }
@@ -44,7 +43,7 @@ export function takesPages({ status }: Pick<EmbeddingModel, 'status'>): boolean 
 
 const backfillStatuses = ['running', 'complete', 'failed'] as const;
 
-/** Progress of a model's vectors: one row per model from its first backfill on. */
+/** One row per model from its first backfill on. */
 export interface Backfill {
   space: number;
   model_id: string;
@@ -102,9 +101,7 @@ export type ModelInfo = z.infer<typeof modelInfo>;
 export const modelListResponse = z.strictObject({ models: z.array(modelInfo) });
 export type ModelListResponse = z.infer<typeof modelListResponse>;
 
-/** Characters of an id, a provider's name and a model's. */
 export const maxModelName = 200;
-/** A given id, or one from provider, name and dimension. */
 export const sentModelId = z.string().max(2 * maxModelName + 10);
 /** A lone surrogate cannot be part of a path. */
 const name = z

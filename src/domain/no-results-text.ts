@@ -1,7 +1,6 @@
 /** Why a search has no results, for the command line and language models. */
 import type { NoResults } from './search.ts';
 
-/** Undefined for older services: no match. */
 export function noResultsText(found: NoResults | null | undefined): string {
   switch (found?.reason) {
     case 'excluded': {

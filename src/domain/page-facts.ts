@@ -17,7 +17,6 @@ export interface PageFacts {
   transcript?: 'published' | 'local';
 }
 
-/** The submitted metadata, with the facts under missing or null keys. */
 export function withFacts(given: PageMetadata | null, facts: PageFacts): PageMetadata | null {
   const { published_at, author, lang, site_name, image, description } = facts;
   const { content_type, duration_s, captions, transcript } = facts;

@@ -72,7 +72,7 @@ export interface Section {
   start_s?: number | null;
 }
 
-/** The stored row; the text is stored separately. Times are ms since the epoch. */
+/** The text is stored separately. Times are ms since the epoch. */
 export interface Page
   extends Pick<
     PageResponse,
@@ -102,7 +102,6 @@ export interface Page
   word_count?: number;
 }
 
-/** The page's own metadata; null for missing values. */
 export interface Byline {
   author: string | null;
   published_at: number | null;
@@ -182,7 +181,6 @@ export const pageResponse = z.strictObject({
   ...pageFields,
   original_url: z.string(),
   body_text: z.string().nullable(),
-  /** Of the whole text, if `body_text` is a part. */
   body_length: z.int().optional(),
   metadata: z.record(z.string(), z.unknown()).nullable(),
   cluster: clusterRef.nullable(),
@@ -226,7 +224,6 @@ export type PageVisitsResponse = z.infer<typeof pageVisitsResponse>;
 export type PageFacts = Omit<PageResponse, 'body_text' | 'body_length'>;
 export interface PageText {
   body_text: string | TextInParts | null;
-  /** Of the whole text; absent without one. */
   body_length?: number;
 }
 
@@ -242,12 +239,11 @@ export const bareChunk: Chunk = {
   section_start_s: null,
 };
 
-/** All other chunks contain a word. */
 export function isBare({ char_end }: Pick<Chunk, 'char_end'>): boolean {
   return char_end === 0;
 }
 
-/** Whether a page needs a bare chunk: it has none and no job will add chunks. Its text may never come, has no words, or could not be indexed. */
+/** Whether it has no chunk and no job will add one: its text may never come, has no words, or could not be indexed. */
 export function lacksBareChunk(page: Pick<Page, 'chunk_count' | 'content_hash' | 'status'>): boolean {
   return page.chunk_count === 0 && mayBeBare(page);
 }
@@ -257,7 +253,6 @@ export function mayBeBare({ content_hash, status }: Pick<Page, 'content_hash' | 
   return content_hash === null || status === 'indexed' || status === 'dead';
 }
 
-/** Whether chunks match a text of this length: each within it, or a single bare one. */
 export function areChunksOf(length: number, chunks: readonly Chunk[]): boolean {
   if (chunks.length === 1 && chunks[0].char_start === 0 && isBare(chunks[0])) return true;
   return chunks.every(({ char_start, char_end }) => char_start >= 0 && char_end > char_start && char_end <= length);

@@ -1,7 +1,4 @@
-/**
- * An own key `__proto__` becomes the prototype of a copy, or gets lost, so bodies may not contain it. `constructor` and
- * `prototype` are harmless: nothing here merges objects deeply.
- */
+/** Bodies may not contain `__proto__`, which becomes a copy's prototype, or gets lost. `constructor` is harmless. */
 const forbidden = '__proto__';
 
 interface Visit {
@@ -17,10 +14,7 @@ function pathTo(visit: Visit | null, last: string): (string | number)[] {
   return path.reverse();
 }
 
-/**
- * The path of a key `__proto__` in a parsed JSON value, or null. `except`: a field of the outermost object whose array
- * is skipped. Not recursive, so any depth is safe.
- */
+/** `except`: a field of the outermost object whose array is skipped. Not recursive, so any depth is safe. */
 export function prototypeKeyPath(value: unknown, except?: string): (string | number)[] | null {
   if (typeof value !== 'object' || value === null) return null;
   const open: Visit[] = [{ value, key: '', parent: null }];

@@ -4,7 +4,6 @@
 export const pageTypes = ['html', 'pdf', 'video', 'audio', 'feed'] as const;
 export type PageType = (typeof pageTypes)[number];
 
-/** Facts of pages that operators and filters name. */
 export const pageFacts = ['type', 'tag', 'folder', 'source'] as const;
 export type PageFact = (typeof pageFacts)[number];
 
@@ -37,7 +36,6 @@ export interface QueryClauses {
 
 export const noClauses: QueryClauses = { must: [], mustNot: [] };
 
-/** What searchers must look up. */
 export function wordClausesIn(clauses: readonly QueryClause[]): WordClause[] {
   return clauses.flatMap((clause) => {
     if (clause.in === 'any') return wordClausesIn(clause.of);
@@ -46,7 +44,6 @@ export function wordClausesIn(clauses: readonly QueryClause[]): WordClause[] {
   });
 }
 
-/** Beginnings of words that a query asks for. */
 export function beginningsIn(clauses: readonly QueryClause[]): string[] {
   return clauses.flatMap((clause) => {
     if (clause.in === 'any') return beginningsIn(clause.of);
@@ -57,7 +54,6 @@ export function beginningsIn(clauses: readonly QueryClause[]): string[] {
 const isFact = (clause: WordClause | FactClause): clause is FactClause =>
   ['site', 'after', 'before', ...pageFacts].includes(clause.in);
 
-/** What can be written, which pages it finds, and an example. */
 export const operatorHelp: readonly (readonly [operator: string, finds: string, example: string])[] = [
   ['"…"', 'pages with exactly this phrase', '"grey heron"'],
   ['-', 'pages without this word, phrase or operator', 'heron -boat -tag:work'],

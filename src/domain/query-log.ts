@@ -22,7 +22,7 @@ export interface QueryRun
   candidate_set: LoggedHits;
   dense_hits: LoggedHits;
   sparse_hits: LoggedHits;
-  /** The answered pages, in order; `rank` from 1 at the first page of results. */
+  /** `rank` from 1 at the first page of results. */
   final_pages: { page_no: number; score: number; rank: number }[];
 }
 

@@ -1,7 +1,4 @@
-/**
- * Schema faults for requests (`http/request-invalid.ts`) and batch items (`actors/ingest/prepare-submission.ts`).
- * Values are not repeated, and field names are cut.
- */
+/** Faults of requests (`http/request-invalid.ts`) and batch items, without values and with field names cut. */
 import type { z } from 'zod';
 
 export interface SchemaFault {
@@ -12,7 +9,6 @@ export interface SchemaFault {
 }
 
 const maxFaults = 50;
-/** Characters of a caller's name or message. */
 const maxNameLength = 100;
 
 export const cutName = (text: string): string =>

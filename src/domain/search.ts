@@ -58,10 +58,7 @@ function isTimeZone(name: string): boolean {
 
 export const searchRequest = z.strictObject({
   query: queryText,
-  /**
-   * Whether `"exact phrase"`, `-word`, `OR`, `word*`, `site:`, `after:` and others are operators (docs/command-line.md,
-   * "Operators of a query"). Otherwise they are text, and pages with a quoted phrase come first.
-   */
+  /** If false, operators (docs/command-line.md, "Operators of a query") are text, and quoted phrases come first. */
   operators: z.boolean().default(false),
   /** Time zone of the days in `after:` and `before:`, an IANA name. Default UTC. */
   tz: timeZone.optional(),
@@ -93,10 +90,7 @@ export const searchRequest = z.strictObject({
   suggest: z.int().min(0).max(10).default(3),
   mediation: mediation.default('vector'),
   recency_half_life_days: z.number().positive().nullable().optional(),
-  /**
-   * Drop less relevant results. Default .0005 with the built-in model, below which almost nothing was judged relevant,
-   * and 0 with unmeasured outside models (docs/models.md).
-   */
+  /** Minimum; default .0005 with the built-in model, 0 with unmeasured outside models (docs/models.md). */
   min_relevance: z.number().min(0).max(1).optional(),
   filters: searchFiltersBody.nullable().optional(),
   /** Whether pages with other addresses of a text, or nearly the same text, are one result by relevance; see `duplicates`. */
@@ -158,7 +152,6 @@ export type PageResult = z.infer<typeof pageResult>;
 export const suggestion = z.strictObject({ page_id: z.string(), title: z.string().nullable(), reason: z.string() });
 export type Suggestion = z.infer<typeof suggestion>;
 
-/** An unknown word of the query, and its replacements. */
 const correction = z.strictObject({ word: z.string(), taken: z.array(z.string()) });
 export type Correction = z.infer<typeof correction>;
 
@@ -177,7 +170,6 @@ const ignoredOperator = z.strictObject({ operator: z.string(), reason: z.string(
 export type IgnoredOperator = z.infer<typeof ignoredOperator>;
 
 export const facetValue = z.strictObject({
-  /** As the filter takes it. */
   value: z.string(),
   /** Of topics and names. */
   label: z.string().nullable(),

@@ -72,7 +72,6 @@ interface VideoWishes {
   langs: string[] | null;
 }
 
-/** Invalid metadata is ignored. */
 export function videoWishesOf(metadata: PageMetadata | null): VideoWishes {
   return {
     isWatched: metadata?.watch_kind === 'video',
