@@ -1,7 +1,4 @@
-/**
- * Rerankers at an outside provider: `POST <base>/rerank` as of Cohere, Voyage, Jina and many servers, and as of Text Embeddings
- * Inference (provider `tei`).
- */
+/** Rerankers at `POST <base>/rerank`, as of Cohere, Voyage, Jina and others, and Text Embeddings Inference (`tei`). */
 
 import { z } from 'zod';
 import { postJson } from './http-json.ts';

@@ -1,4 +1,3 @@
-/** Time for calls to the outside, injectable. */
 import { unlessAborted } from '../compute/unless-aborted.ts';
 import { maxTimerMs } from '../domain/durations.ts';
 
@@ -30,7 +29,6 @@ export class Deadline {
   #stopTimer = () => {};
   #stop = new AbortController();
 
-  /** `late` is thrown at the deadline; the signal's reason if that fires first. */
   constructor(clock: Clock, ms: number, signal: AbortSignal | undefined, late: unknown) {
     this.#clock = clock;
     this.#remainingMs = ms;

@@ -1,7 +1,4 @@
-/**
- * Decodes pieces of a recording by ffmpeg. The file is untrusted: ffmpeg gets no protocol but the file, no format that refers to other
- * files, one thread, and limits of time and output.
- */
+/** Decodes pieces of an untrusted recording by ffmpeg, which may read only that file, and no format with references. */
 import { FetchError } from './fetch-error.ts';
 import { ProgramError, runProgram } from './run-program.ts';
 
@@ -17,10 +14,7 @@ export interface Decoder {
   env: Readonly<Record<string, string>>;
 }
 
-/**
- * The samples of a piece; fewer at the recording's end, none after it.
- * Errors: FetchError `unreadable`; the signal's reason.
- */
+/** Fewer samples at the recording's end, none after it. Errors: FetchError `unreadable`; the signal's reason. */
 export async function decodeAudio(
   { program, env }: Decoder,
   { path, dir }: { path: string; dir: string },
@@ -85,10 +79,7 @@ export function waveFile(samples: Uint8Array): Buffer {
   return Buffer.concat([header, samples]);
 }
 
-/**
- * The best cut near the end: the middle of the quietest tenth of a second in the last 20. Returns bytes of whole samples; the full
- * length if too short. 2 ms.
- */
+/** The middle of the quietest tenth of a second in the last 20, in bytes of whole samples; all if too short. 2 ms. */
 export function quietestCut(samples: Uint8Array): number {
   const frame = frameS * bytesPerSecond;
   const length = samples.length - (samples.length % 2);

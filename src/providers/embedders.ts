@@ -24,9 +24,8 @@ export type Embedders = ReturnType<typeof openEmbedders>;
 export interface EmbeddersOptions extends CallSurroundings {
   settings: ProviderSettings;
   encoder: Pick<Encoder, 'encode' | 'query'>;
-  /** Told of each call that failed for good, retries included; not of calls that the breaker refused or the caller left. */
+  /** Called once for a call that failed after its retries, not if the breaker refused it or the caller left. */
   onError: (provider: string) => void;
-  /** Ends what nobody waits for. */
   stopping: AbortSignal;
 }
 
@@ -60,9 +59,8 @@ export function openEmbedders({ settings, encoder, onError, stopping, ...surroun
 
   const outlasting = new Set<string>();
   /**
-   * Whether a query's call continues when its search no longer waits; one for each model at a time. A server that loads its model for the first who
-   * asks (Ollama) stops when that one leaves, as searches do at their deadline: it would never be loaded. Who is asked with a key may take money
-   * for it, and has its models loaded.
+   * A server that loads a model for its first call (Ollama) stops when the caller leaves, and would never load it for
+   * searches. So one call at a time outlasts its search; not with a key, as that may cost money.
    */
   const mayOutlast = ({ provider }: ModelOfProvider, name: string): boolean =>
     !outlasting.has(name) && findEmbeddingEndpoint(provider, settings)?.credentials.api_key === null;

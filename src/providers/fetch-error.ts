@@ -9,10 +9,7 @@ import type { PageFacts } from '../domain/page-facts.ts';
 interface FaultRule {
   /** No later attempt can fix it. Of statuses, 404 and 410 are also permanent. */
   isPermanent?: true;
-  /**
-   * Attempts while a host is unreachable: with `reachDelayMs` about a day for a missing name, as in old bookmarks, and four for a host
-   * that may be down.
-   */
+  /** Attempts while a host is unreachable: with `reachDelayMs` about a day for a missing name, else about four days. */
   reachTries?: number;
   /** It proves an answer from outside. */
   isAnswer?: true;
@@ -27,7 +24,6 @@ const faults = {
   blocked_redirect: { reachTries: 32 },
   unsupported_scheme: { isPermanent: true },
   too_many_redirects: {},
-  /** The URL or a redirect is no valid address. */
   bad_address: {},
   no_such_name: { reachTries: 14 },
   dns: { reachTries: 32 },
@@ -97,7 +93,6 @@ export class FetchError extends JobError {
     this.said = options.said;
   }
 
-  /** The attempt does not count, and the job is released. */
   get isPostponed(): boolean {
     return this.code === 'host_waits' || this.code === 'offline';
   }

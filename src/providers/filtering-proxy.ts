@@ -1,7 +1,6 @@
 /**
- * A loopback HTTP proxy for one run of another program, which enforces the address policy: it resolves each host and connects only to
- * allowed addresses. Forwards `CONNECT` (https) and requests with an absolute address (http) for clients with the user and password of
- * its own address, generated per run. Limits the bytes of both directions. Stores and inspects nothing.
+ * A loopback HTTP proxy for one run of another program, which connects only to allowed addresses and limits the bytes.
+ * It serves `CONNECT` and requests with an absolute address, for the user and password in its own address.
  */
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { once } from 'node:events';
@@ -100,7 +99,6 @@ export async function openFilteringProxy(options: FilteringProxyOptions) {
   };
 }
 
-/** `connection`: to the allowed addresses. */
 interface Target {
   url: URL;
   connection: ReturnType<typeof connectionTo>;

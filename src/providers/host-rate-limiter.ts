@@ -1,9 +1,7 @@
 /**
- * Politeness: one request at a time per host, a gap between two, and none before the time the host requested. Callers take turns in
- * order. A host that asked for a long pause, or was just unreachable, is not waited for: its callers get a retry time.
- *
- * A host has an entry while it is called, waited for, or pausing. Past `maxHosts` idle entries the soonest free ones are dropped, which
- * costs at most one gap.
+ * Politeness: one request at a time per host, a gap between two, and none before the time the host requested. Callers
+ * of a host that asked for a long pause, or was just unreachable, get a retry time. Past `maxHosts` idle hosts the
+ * soonest free ones are dropped, which costs at most one gap.
  */
 import type { Clock } from './clock.ts';
 import { FetchError } from './fetch-error.ts';
@@ -58,8 +56,7 @@ export class HostRateLimiter {
   }
 
   /**
-   * Wait for a turn; resolves with a function that ends it. With more than `maxAhead` waiting, rejects with a distinct retry time, so
-   * that many pages of one host do not block others.
+   * Resolves with a function that ends the turn. With more than `maxAhead` waiting, rejects with a distinct retry time.
    * Errors: FetchError `host_waits`, or the fault of the pause; the signal's reason.
    */
   take(name: string, signal: AbortSignal, maxAhead: number): Promise<() => void> {
@@ -124,7 +121,6 @@ export class HostRateLimiter {
     return host;
   }
 
-  /** Start the next turn or set its timer; drop an idle host. */
   #advance(name: string, host: Host): void {
     host.cancelTimer();
     if (host.busy) return;

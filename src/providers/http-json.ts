@@ -1,9 +1,6 @@
 /**
- * One JSON request to an outside provider, without retry or time limit (the signal ends it and closes the socket). Faults become
- * ProviderErrors; bodies, which may contain texts or keys, are never quoted.
- *
- * Uses Node's HTTP client: it has no fixed time limit (fetch gives up after 300 s), follows no redirects, decodes nothing, and an
- * aborted request leaves no connection (fetch opens another).
+ * One JSON request to a provider, without retry or time limit. Bodies may contain texts or keys and are never quoted.
+ * Node's client has no limit of 300 s (as fetch), follows no redirects, and closes an aborted connection.
  */
 
 import { type ClientRequest, type IncomingMessage, request as requestHttp } from 'node:http';
@@ -35,21 +32,18 @@ export type JsonRequest = Omit<BytesRequest, 'body' | 'contentType'> & { body: u
 /** `application/json` and variants. An answer without a type is read as JSON. */
 const jsonType = /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i;
 
-/** Errors: ProviderError; the signal's reason. */
 export function postJson(endpoint: Endpoint, request: JsonRequest): Promise<unknown> {
   const body = Buffer.from(JSON.stringify(request.body));
   return postBytes(endpoint, { ...request, body, contentType: 'application/json' });
 }
 
-/** Errors: as of `postJson`. */
 export function postBytes(endpoint: Endpoint, request: BytesRequest): Promise<unknown> {
   return post(endpoint, request, jsonOnly, (response) => readJson(endpoint.provider, response, request.maxBytes));
 }
 
 /**
- * A request whose answer may be a stream of server-sent events: `take` gets the JSON of each, or of the whole answer of a server that
- * does not stream. The connection is closed once `take` returns false.
- * Errors: as of `postJson`; `take` must not throw.
+ * `take` gets each server-sent event, or the whole answer of a server that does not stream. False closes the
+ * connection. Errors: as of `postJson`; `take` must not throw.
  */
 export function postForEvents(
   endpoint: Endpoint,

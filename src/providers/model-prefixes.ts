@@ -1,8 +1,4 @@
-/**
- * Prefixes that models were trained with. Hosted providers add prefixes themselves; servers of open
- * models do not, and without them the models find less. Matches model names in any server's spelling.
- * Source: the models' own cards.
- */
+/** Prefixes that models were trained with: servers of open models do not add them. Source: the models' own cards. */
 export type InputType = 'query' | 'document';
 type Prefixes = Readonly<Record<InputType, string>>;
 

@@ -1,9 +1,6 @@
 /**
- * Whether this machine has a network. An unreachable host may be down, or the network is: then no host answers, and no name server with
- * a view of the world; one that answers for every name has none.
- *
- * Failures without a network are `offline`. A few in a row open the breaker `network`; then only one attempt is made after each
- * cooldown, and `src/actors/system/scheduler.ts` starts no more fetches than that.
+ * Whether this machine has a network: then some host or name server answers. Failures without one are `offline`. A few
+ * in a row open the breaker `network`, which allows one attempt after each cooldown (actors/system/scheduler.ts).
  */
 import { randomBytes } from 'node:crypto';
 import { Resolver } from 'node:dns/promises';
@@ -31,7 +28,6 @@ export function openNetwork({ breaker, probe, clock }: NetworkOptions) {
   let provenAt = Number.NEGATIVE_INFINITY;
   let asking: Promise<boolean> | null = null;
 
-  /** Concurrent callers share one probe. */
   const ask = (): Promise<boolean> => {
     asking ??= (async () => {
       const at = clock.monotonic();
@@ -87,11 +83,10 @@ const probeTries = 2;
 const lastingName = 'a.gtld-servers.net';
 
 /**
- * Query the system's name server for a random name and for one that always exists. The random name is in no cache, so a denial comes
- * from outside. A resolver without an uplink that denies everything also denies the second name. A captive portal or router that answers
- * everything has an address for the random name: an internal one, or the second name's. Any other address is a provider's advertising
- * page, with the internet behind it.
- * Errors: none; false without such answers.
+ * Asks for a random name and for one that always exists. The random name is in no cache, so a denial comes from
+ * outside, unless the second name is denied too. A captive portal or router that answers everything gives the random
+ * name an internal address, or the second name's; any other address is a provider's advertising page. Errors: none;
+ * false.
  */
 export async function nameServerAnswers(
   { allows }: Pick<AddressPolicy, 'allows'>,

@@ -1,9 +1,6 @@
 /**
- * Creates the embedder of a provider: `voyage`, `cohere`, `jina` and `ollama` have their own formats; every other name is an
- * OpenAI-compatible server. Texts are sent in batches, each with its own retries.
- *
- * Only the model's tokenizer knows token counts, and a text cut needlessly is found less. So texts are sent whole, except what no
- * tokenizer would accept, and cut step by step when refused.
+ * `voyage`, `cohere`, `jina` and `ollama` have their own formats; all others are OpenAI-compatible. Only the model's
+ * tokenizer counts tokens, so texts are sent whole, unless far too long, and cut step by step when refused.
  */
 import { findBadRows } from '../compute/embedding/pool-vectors.ts';
 import { nativeDimOf } from '../domain/known-models.ts';
@@ -34,8 +31,7 @@ const bytesPerNumber = 32;
 const bytesAround = 64 * 1024;
 
 /**
- * Assumed minimum of bytes per token: first request, then after each refusal. English text has 4 to 5, code and most other languages 3
- * to 4, Chinese and Japanese 2 to 3.
+ * Assumed bytes per token, by refusals. English has 4 to 5, code and most others 3 to 4, Chinese and Japanese 2 to 3.
  */
 const assumedBytes = [8, 4, 3, 2] as const;
 
@@ -185,10 +181,8 @@ function makeUnit(row: Float32Array): void {
 }
 
 /**
- * The rows of an answer as unit vectors.
- * Shapes: `rows` from JSON; the result has `count` × `dim` numbers: of `native` numbers per row the first `dim` (Matryoshka
- * Representation Learning, Kusupati et al. 2022).
- * Errors: none; `problem` names the first bad row, never a value.
+ * Shapes: `count` rows of `native` numbers; the result has the first `dim` of each, as unit vectors (Matryoshka
+ * Representation Learning, Kusupati et al. 2022). Errors: none; `problem` names the first bad row, never a value.
  */
 export function readRows(
   rows: readonly unknown[],

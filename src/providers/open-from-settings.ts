@@ -1,4 +1,3 @@
-/** Opens the configured reranker, chat client and transcription endpoint, each with its own breaker and retries. Embedders: embedders.ts. */
 import { unnamedProvider } from '../domain/usual-address.ts';
 import { openReranker } from './api-reranker.ts';
 import { type ChatClient, openChatClient } from './chat-client.ts';

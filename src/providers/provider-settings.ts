@@ -52,10 +52,7 @@ export interface CallSurroundings {
   random: () => number;
 }
 
-/**
- * Null without an address. An address keeps its user and parameters; a key is shared separately.
- * Source: docs/settings.md, `embedder.base_url`, `embedder.api_key`, `providers.<name>`.
- */
+/** An address keeps its own user and parameters. Source: docs/settings.md, `embedder.base_url`, `providers.<name>`. */
 export function endpointOf(provider: string, own: EndpointSource, shared: EndpointSource | undefined): Endpoint | null {
   const api_key = own.credentials.api_key ?? shared?.credentials.api_key ?? null;
   const located = own.base_url === null ? shared : own;

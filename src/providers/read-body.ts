@@ -1,7 +1,4 @@
-/**
- * Reads and decodes a body. Limits count the output of every layer, so a small answer cannot become a large one; layers are streamed, so
- * memory is bounded by what is kept.
- */
+/** Reads and decodes a body in streams. Limits count the output of every layer, so that memory stays bounded. */
 import type { IncomingMessage } from 'node:http';
 import { type Duplex, pipeline } from 'node:stream';
 import { MessageChannel } from 'node:worker_threads';
@@ -33,10 +30,7 @@ export interface ReadBodyOptions {
   takeRoom: (bytes: number) => Promise<void> | null;
 }
 
-/**
- * Read a whole body. Rejected memory is freed at once.
- * Errors: FetchError `too_large`, `bad_encoding`, `broken_answer`; the reason with which the answer was destroyed.
- */
+/** Errors: FetchError `too_large`, `bad_encoding`, `broken_answer`; the reason with which the answer was destroyed. */
 export async function readBody(
   answer: IncomingMessage,
   maxBytes: number,
@@ -189,10 +183,8 @@ port1.close();
 port2.close();
 
 /**
- * Free buffers at once. Memory outside V8's heap is otherwise freed only by a collection, and V8 lets tens of megabytes accumulate. A
- * buffer sent to a closed port is detached and dropped; Node 20 has no other way (`ArrayBuffer.prototype.transfer` came with Node 21).
- *
- * Skips partial views, whose rest may be in use. The buffers are unusable afterwards.
+ * Free buffers at once; V8 lets tens of megabytes accumulate outside its heap. Sending a buffer to a closed port
+ * detaches it (Node 20 lacks `ArrayBuffer.prototype.transfer`). Skips partial views, whose rest may be in use.
  */
 export function freeMemory(chunks: readonly Uint8Array<ArrayBuffer>[]): void {
   const whole = chunks.map(({ buffer, byteLength }) => (byteLength === buffer.byteLength ? buffer : null));

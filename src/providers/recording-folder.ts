@@ -1,7 +1,4 @@
-/**
- * Temporary files of recordings: one folder each in the data folder, so on a disk meant for data and private to its owner. Leftovers of
- * a killed process are deleted when the library opens.
- */
+/** Temporary files of recordings in the data folder; those of a killed process are deleted when the library opens. */
 import { type FileHandle, mkdir, mkdtemp, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 

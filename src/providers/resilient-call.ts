@@ -1,9 +1,6 @@
 /**
- * Every call to an outside provider: a total deadline, retries (few, jittered, from one budget), the provider's breaker, and a time
- * limit per attempt that aborts its socket. The caller's signal ends everything at once.
- *
- * Each attempt asks the breaker, so an opening breaker ends all retries. The deadline needs no timer: it shortens the attempts, and no
- * pause begins that would exceed it.
+ * Calls to an outside provider: a deadline, few jittered retries from one budget, a breaker that each attempt asks, and
+ * a time limit per attempt that closes its socket. No pause begins that would exceed the deadline.
  */
 import { fullBudget, noteRequest, retryDelayMs, takeRetry } from '../compute/retries.ts';
 import { traced } from '../compute/span.ts';
@@ -39,17 +36,13 @@ export interface CallOptions {
   mayRetry?: () => boolean;
 }
 
-/** Make a call. `attempt` runs once per attempt, with its signal. */
+/** `attempt` runs once per attempt, with its signal. */
 export type ProviderCall = <Result>(
   attempt: (signal: AbortSignal) => Promise<Result>,
   options?: CallOptions,
 ) => Promise<Result>;
 
-/**
- * Calls to one provider for one purpose, with one retry budget.
- * Errors: ProviderError of the last attempt, BreakerOpenError, the caller's abort reason; any other error of an attempt, without a
- * retry.
- */
+/** Errors: ProviderError of the last attempt, BreakerOpenError, the caller's abort reason; others without a retry. */
 export function resilientCall({ provider, breaker, retry, timeoutMs, clock, random }: CallParts): ProviderCall {
   let budget = fullBudget(clock.monotonic());
 
@@ -97,10 +90,7 @@ export function resilientCall({ provider, breaker, retry, timeoutMs, clock, rand
   }
 }
 
-/**
- * Run an attempt, ended after `limitMs` or by the caller, even if it ignores its signal. Errors: ProviderError `timeout`, the caller's
- * abort reason.
- */
+/** Ends even if the attempt ignores its signal. Errors: ProviderError `timeout`, the caller's abort reason. */
 export function limited<Result>(
   { provider, clock }: Pick<CallParts, 'provider' | 'clock'>,
   attempt: (signal: AbortSignal) => Promise<Result>,

@@ -1,7 +1,4 @@
-/**
- * Resolves a host once per connection to allowed addresses, which the connection then uses whatever the name says later. Used for all
- * addresses from untrusted sources.
- */
+/** Resolves an untrusted host once per connection, to allowed addresses that the connection then uses. */
 import { lookup as lookupAddresses } from 'node:dns/promises';
 import type { LookupFunction } from 'node:net';
 import type { AddressPolicy } from '../compute/web/address-policy.ts';

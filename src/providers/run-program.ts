@@ -1,7 +1,4 @@
-/**
- * Runs a program with limits on time and output, and an explicit environment. It gets its own process group, which is killed as a whole
- * at the end; processes that left the group are not waited for. No shell.
- */
+/** Runs a program without a shell, in a process group that is killed at the end. Escaped processes are not awaited. */
 import { spawn } from 'node:child_process';
 import { accessSync, constants, statSync } from 'node:fs';
 import { setPriority } from 'node:os';
@@ -101,7 +98,6 @@ function killGroup(pid: number | undefined): void {
   if (pid !== undefined) unlessGone(() => process.kill(-pid, 'SIGKILL'));
 }
 
-/** Ignore processes that have already ended. */
 function unlessGone(act: () => void): void {
   try {
     act();

@@ -1,9 +1,7 @@
 /**
- * Transcribes recordings by the command of the settings, else by their endpoint; chosen once, at startup. A command that cannot be used
- * is not replaced by the endpoint.
- *
- * Long recordings are decoded and recognized in pieces of five minutes, cut where it is quiet, which bounds memory and temporary files
- * and lets the caller report progress. One recording at a time: recognizers use every core they get.
+ * Transcribes recordings by the configured command or, without one, by the endpoint; chosen once, at startup. Long ones
+ * are decoded and recognized in pieces of five minutes, cut where it is quiet, which bounds memory and temporary files.
+ * One at a time: recognizers use every core.
  */
 import { open, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, extname, join } from 'node:path';

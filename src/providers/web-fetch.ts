@@ -1,12 +1,10 @@
 /**
- * Fetches from the open web, where both addresses and answers are untrusted. Page fetches and feed polls share one instance, so a host
- * gets one request at a time. Makes no decision about content or status.
+ * Fetches from the open web, by Node's HTTP client (docs/decisions/fetching-with-node-http.md). All fetches share one
+ * instance, so a host gets one request at a time. Makes no decision about content or status.
  *
- * Each hop, in order: check the scheme (http, https); wait for the host's turn; resolve the name and keep allowed addresses (literals
- * are checked the same way); connect to a checked address; treat a redirect as a new hop. Names and passwords in an address are sent to
- * its origin only. One deadline covers all hops, without the wait for a turn and the caller's work before it calls `follow`.
- *
- * Uses Node's HTTP client (docs/decisions/fetching-with-node-http.md).
+ * Each hop, in order: check the scheme (http, https); wait for the host's turn; resolve the name and keep allowed
+ * addresses; connect to a checked address; treat a redirect as a new hop. Names and passwords in an address are sent to
+ * its origin only. One deadline covers all hops, without the wait for a turn and the caller's work before `follow`.
  */
 import { type IncomingMessage, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
@@ -74,10 +72,7 @@ export interface WebAnswer extends AnswerHead {
   body: Uint8Array;
   /** Redirecting addresses in order, without names and passwords. */
   redirects: string[];
-  /**
-   * Follow a redirect in this answer's content or `Refresh`, as one of the fetch's five redirects, in its remaining time, with all
-   * checks. Errors: as of the fetch.
-   */
+  /** Follow a redirect in the content or `Refresh`, under the fetch's limits and checks. Errors: as of the fetch. */
   follow(address: string): Promise<WebAnswer>;
 }
 
@@ -198,10 +193,7 @@ export function createWebFetch(options: WebFetchOptions): WebFetch {
   };
 }
 
-/**
- * What a status means for the body: null for 2xx (except an unrequested part) and for 304, which only conditional requests get.
- * Errors: none; returns a FetchError such as "HTTP 404". 404 and 410 are permanent.
- */
+/** Null for 2xx (except an unrequested part) and for 304, which only conditional requests get. Else a FetchError. */
 export function statusError({ status, headers }: WebAnswer, clock: Clock = systemClock): FetchError | null {
   const isWhole = status >= 200 && status < 300 && (status !== 206 || isAll(headers['content-range']));
   if (isWhole || status === 304) return null;

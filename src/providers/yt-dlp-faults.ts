@@ -1,7 +1,4 @@
-/**
- * Maps yt-dlp's error messages, its own or the site's, to faults. Others are quoted without addresses, quotations and anything from this
- * machine.
- */
+/** Maps yt-dlp's messages to faults. Others are quoted without addresses, quotations and anything from this machine. */
 import { stripVTControlCharacters } from 'node:util';
 import { FetchError, type FetchErrorOptions, type FetchFault } from './fetch-error.ts';
 
