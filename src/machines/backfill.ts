@@ -1,9 +1,7 @@
 /**
- * The backfill machine: computes a model's vectors of every page. Its row is the durable cursor; the `backfill_model` job moves it, and it
- * follows that job's death and retries. Pure, like the job machine.
- *
- * A backfill sweeps the pages present at its start in the order of their numbers. Later pages and replaced content bring their vectors, or
- * leave a gap, in the transaction of their chunks. So at the end of the sweep without gaps every page has its vectors.
+ * The backfill machine: computes a model's vectors of every page, sweeping the pages present at its start by number.
+ * Later pages and new contents bring their vectors, or leave a gap, in the transaction of their chunks. So at the end
+ * of the sweep without gaps every page has its vectors.
  *
  * running   the sweep is in progress; its job handles pauses (breaker open, drain, crash)
  * complete  the cursor is at the end without gaps; a later gap starts it again

@@ -21,7 +21,6 @@ export interface BreakerPolicy {
 export interface BreakerContext {
   policy: BreakerPolicy;
   failures: number;
-  /** Incremented with every change of state. */
   generation: number;
   /** Monotonic, ms: end of the last cooldown. */
   openUntil: number;

@@ -1,7 +1,5 @@
 /**
- * The job machine: the life of one row of the ledger. Pure: an event carries the time and everything else that was decided
- * outside; `nextJob` gives the next row, or null where the state does not accept the event (a late result, a retry of a job
- * that is not dead). The writer commits what it gives.
+ * The job machine. Pure: events carry every outside decision. `nextJob` gives null for an event that is not accepted.
  *
  * pending  waits for run_at; without an owner
  * running  owned by `claim` until `lease_until`; the attempt is counted
@@ -19,7 +17,7 @@ export type JobEvent =
   /** A checkpoint: something durable came of the attempt, so that neither the attempts before nor a crash speak against the job. */
   | { type: 'progress'; at: number; claim: number; leaseMs: number }
   | { type: 'complete'; at: number; claim: number }
-  /** What it waits to do was done by other work. */
+  /** Other work did what it waits to do. */
   | { type: 'served'; at: number }
   | { type: 'fail'; at: number; claim: number; message: string; permanent: boolean; delayMs: number }
   /** The job's target could not be reached: counted in `unreached`, not as an attempt; dead after `maxTries` in a row. */
@@ -35,12 +33,12 @@ export type JobEvent =
   | { type: 'defer'; at: number; runAt: number }
   | { type: 'clockSet'; at: number }
   | { type: 'cancel'; at: number; reason: string }
-  /** What it said of its failures must not be read any more; `message` stands in its place. */
+  /** Its error must not be read any more; `message` replaces it. */
   | { type: 'silence'; at: number; message: string };
 
 type EventOf<Type extends JobEvent['type']> = Extract<JobEvent, { type: Type }>;
 
-/** Longest `last_error` kept, in characters: a provider may answer with a whole page, and each attempt writes the row. */
+/** Characters of `last_error`: a provider may answer with a whole page, and each attempt writes the row. */
 const maxErrorLength = 1000;
 
 const ownsClaim = ({ claim }: Job, by: { claim: number }) => claim === by.claim;
@@ -55,7 +53,6 @@ export const jobMachine = setup({
   guards: {
     owner: ({ context }, by: { claim: number }) => ownsClaim(context, by),
     saysSomething: ({ context }) => context.last_error !== null,
-    /** The last attempt failed, or a retry would fail the same way. */
     ownerGivesUp: ({ context }, fail: EventOf<'fail'>) =>
       ownsClaim(context, fail) && (fail.permanent || context.attempts >= context.max_attempts),
     ownerGivesUpReaching: ({ context }, unreached: EventOf<'unreached'>) =>

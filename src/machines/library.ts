@@ -27,7 +27,6 @@ export interface ReopenPolicy {
   /** After serving this long, failures count from 0 again, ms. */
   steadyMs: number;
   closeWithinMs: number;
-  /** Whether to wait for a folder that another process has. */
   waitsForFolder: boolean;
 }
 
@@ -50,7 +49,6 @@ type Event = { type: 'open' } | { type: 'stop' };
 /** Consecutive openings of a sound store that cannot be written: a new process may succeed. */
 const maxUnwritable = 8;
 
-/** Whether the operator must repair it. */
 function isFinal(error: unknown, { policy: { waitsForFolder }, failures }: Context): boolean {
   if (error instanceof FatalError) return error.isFinal;
   if (!(error instanceof OperatorError)) return false;
@@ -58,7 +56,6 @@ function isFinal(error: unknown, { policy: { waitsForFolder }, failures }: Conte
   return ['store_damaged', 'store_format'].includes(error.code) || (error.code === 'data_folder' && !waitsForFolder);
 }
 
-/** The transitions out of `breaking`, whether or not all could be closed. */
 const broken = [
   { guard: 'isStopAsked', target: 'closed' },
   {

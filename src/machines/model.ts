@@ -1,7 +1,6 @@
 /**
- * The model machine: the operations that a registered embedding model allows. It follows its backfill. A ready model
- * stays ready while a later backfill fills gaps. The active model is a pointer next to the rows, moved in one
- * transaction, so a search that reads it once uses one model. Pure, like the job machine.
+ * The model machine: it follows a model's backfill. A ready model stays ready while a later backfill fills gaps. The
+ * active model is a pointer next to the rows, moved in one transaction, so a search that reads it once uses one model.
  *
  * registered   without vectors; nothing is embedded for it
  * backfilling  its backfill runs; newly indexed pages are embedded for it

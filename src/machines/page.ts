@@ -1,6 +1,5 @@
 /**
- * The page machine: a page's status follows its index job (`index_page` or `fetch_and_index`) by `pageStatusUnder`. Its
- * events are the resulting statuses. Pure, like the job machine.
+ * The page machine: a page's status follows its index job by `pageStatusUnder`. Its events are the resulting statuses.
  *
  * queued    its job waits
  * indexing  its job runs
@@ -42,7 +41,6 @@ export const pageMachine = setup({
 
 export const nextPage: NextRow<Page, PageEvent> = nextRowBy(pageMachine, 'status');
 
-/** A new page under a job. */
 export function beginPage(
   page: Omit<Page, 'status' | 'indexed_at' | 'index_job' | 'first_label' | 'chunk_count'>,
   job: Job,

@@ -44,7 +44,6 @@ export const tombstoneMachine = setup({
 
 export const nextTombstone: NextRow<Tombstone, TombstoneEvent> = nextRowBy(tombstoneMachine, 'state');
 
-/** The row of a page forgotten now; `at` in ms. */
 export function newTombstone({ no, first_label, chunk_count }: Page, at: number): Tombstone {
   return { page_no: no, state: 'pending', job_no: 0, first_label, chunk_count, forgotten_at: at };
 }

@@ -1,13 +1,11 @@
 /**
- * The watch machine: when a source is polled, and the result of its latest poll. Pure: an event carries the time and
- * every outside decision.
+ * The watch machine: when a source is polled, and the result of its latest poll.
  *
  * pending  no poll has ended yet
  * ok       the latest attempt at a poll succeeded
  * error    the latest attempt failed; `last_error` has the reason
  *
- * The job ledger knows whether a poll runs: events that depend on it carry `job`, the new job's number, or null while
- * one runs. Events of an attempt carry its job and are refused under another one.
+ * `job` is the new job's number, or null while a poll runs. Events of an attempt are refused under another job.
  */
 import { assign, setup } from 'xstate';
 import { hourMs } from '../domain/durations.ts';
@@ -38,10 +36,7 @@ type EventOf<Type extends WatchEvent['type']> = Extract<WatchEvent, { type: Type
 /** Characters, as in the job's row. */
 const maxErrorLength = 1000;
 
-/**
- * The first point of the schedule at least half an interval after `at`. Points are an interval apart, so lateness does
- * not add up, a long sleep causes one poll, and polls are at least half an interval apart.
- */
+/** At least half an interval after `at`. Points are an interval apart, so lateness and long sleeps do not add up. */
 function nextPoint({ next_run_at, interval_hours }: Watch, at: number): number {
   const interval = interval_hours * hourMs;
   const points = Math.max(1, Math.ceil((at + interval / 2 - next_run_at) / interval));
