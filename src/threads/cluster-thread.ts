@@ -15,7 +15,7 @@ import { porterStem } from '../compute/text/stemmers.ts';
 import { createTopicTerms, TopicWords } from '../compute/text/topic-words.ts';
 import { nearestRows, RowComparison } from '../engine/vectors/nearest-rows.ts';
 
-/** Names the run that a task belongs to: no other has had the name. */
+/** A unique name for each run. */
 interface OfRun {
   run: string;
 }
@@ -46,7 +46,7 @@ export function addPages({ run, pages }: OfRun & { pages: ChunkRows }): boolean[
   return begun(vectors, run).add(pages);
 }
 
-/** When all pages are added: compare the next block with the others. Returns whether another is left. */
+/** After all pages: compare the next block with the others. Returns whether another is left. */
 export function comparePages({ run }: OfRun): boolean {
   let comparison = comparisons.get(run);
   if (comparison === undefined) {
@@ -89,7 +89,7 @@ export function forget({ run }: OfRun): void {
 }
 
 export interface TextOfCluster {
-  /** -1: of no cluster. */
+  /** -1: none. */
   cluster: number;
   title: string | null;
   text: string;

@@ -1,7 +1,4 @@
-/**
- * Explicit garbage collection. V8 does not count shared memory: a thread that allocates little, such as a searcher during indexing,
- * keeps hundreds of MB of merged segments.
- */
+/** V8 does not count shared memory: a thread that allocates little would keep hundreds of MB of merged segments. */
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
@@ -17,10 +14,7 @@ export function collectGarbage(): void {
   collect();
 }
 
-/**
- * In quiet times: the second collection returns pages that the first emptied. After indexing a work thread had 38 to 49 MB of pages for
- * 13 MB of old objects.
- */
+/** The second collection returns pages that the first emptied: 38 to 49 MB for 13 MB of old objects after indexing. */
 export function giveBackMemory(): void {
   collectGarbage();
   collectGarbage();

@@ -30,7 +30,6 @@ export interface SubmittedPage extends ExtractedPage {
   wall?: Wall | null;
 }
 
-/** `wall`: the answer stands in front of the page; `redirect`: the page is at another address. */
 export type ReadText = { wall: Wall; page: ExtractedPage } | { redirect: string } | { page: ExtractedPage };
 
 /** `extract`, plus the wall if the page is one. */
@@ -39,10 +38,7 @@ export function extractSubmitted(page: { html: string; url: string; isArticle?: 
   return { ...extracted, wall: recognizeWall({ ...extracted, html: page.html }) };
 }
 
-/**
- * `isArticle`: already extracted. `url`: '' for fetched pages, whose failure names no limit or address. Errors: `unreadable`, for an
- * ExtractionLimitError.
- */
+/** `isArticle`: already extracted. `url`: '' for fetched pages. Errors: `unreadable`, for an ExtractionLimitError. */
 export function extract(page: { html: string; url: string; isArticle?: boolean } & Limited): ExtractedPage {
   beginTask(page);
   try {

@@ -1,7 +1,4 @@
-/**
- * Tasks that read an import file: one pool with one thread per file, which keeps the position. Faults are values: errors lose their
- * class between threads.
- */
+/** Reads import files, each in its own thread. Faults are values, as errors lose their class between threads. */
 import type { ImportFormat, ImportItem } from '../domain/import.ts';
 import { ImportError } from '../importers/item-parts.ts';
 import { type ImportSource, openSource } from '../importers/open-source.ts';

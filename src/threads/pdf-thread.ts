@@ -1,9 +1,7 @@
 /**
- * Extracts the text of a PDF by pdf.js, in its own pool with time and heap limits. pdf.js unpacks outside the heap, so its arrays are
- * counted here: a few bytes of PDF may unpack to gigabytes.
- *
- * No PDF code runs (`isEvalSupported`); no fonts, images, native modules or WebAssembly; nothing is fetched: character maps come from
- * the package.
+ * Extracts the text of a PDF by pdf.js, in a pool with time and heap limits. pdf.js unpacks outside the heap, so its
+ * arrays are counted here: a few bytes may unpack to gigabytes. No PDF code runs (`isEvalSupported`), nothing is
+ * fetched, and no fonts, images, native modules or WebAssembly are loaded.
  */
 
 import { createRequire } from 'node:module';
@@ -21,7 +19,6 @@ export const maxPages = 5000;
 const maxCharacters = 20_000_000;
 const maxPieces = 100_000;
 const maxOutline = 5000;
-/** A title is within this many characters. */
 const farthestTitle = 300;
 /** Bytes per array of pdf.js, and in total per PDF: a book of 200 pages takes 60 MB. */
 const largestArray = 64 * 1024 * 1024;
@@ -171,7 +168,6 @@ function upright(pieces: readonly TurnedText[]): PlacedText[] {
   return [...straight, ...aside.map((piece) => ({ ...piece, y: piece.y - highest + lowest - 100 }))];
 }
 
-/** Folded outline titles; none for a broken outline. */
 async function outlineTitles(document: PdfDocument): Promise<Set<string>> {
   const titles = new Set<string>();
   const outline = await document.getOutline().catch(() => null);
@@ -194,7 +190,6 @@ interface Info {
   xmpTitle?: unknown;
 }
 
-/** Unreadable metadata are empty. */
 async function infoOf(document: PdfDocument): Promise<Info> {
   const metadata = await document.getMetadata().catch(() => null);
   return metadata === null ? {} : { ...(metadata.info as Info), xmpTitle: metadata.metadata?.get('dc:title') };

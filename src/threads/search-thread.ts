@@ -1,7 +1,6 @@
 /**
- * Entry of the searcher threads. Each is pinned, has a snapshot of each namespace's segments, and reads the rows of its vectors, so tasks
- * are never aborted: a replaced thread would have neither until it gets them again. Tasks run one at a time, except while `find` waits
- * for its query's vector.
+ * A searcher thread has a snapshot of each namespace's segments and reads its vectors, so its tasks are never aborted.
+ * Tasks run one at a time, except while `find` waits for its query's vector.
  */
 
 import type { Bitmap } from '../compute/structures/bitmap.ts';
@@ -47,7 +46,6 @@ interface Library {
 
 const libraries = new Map<string, Library>();
 const scratch = createScratch();
-/** Dropped since the last collection. */
 let droppedBytes = 0;
 let tools: ReturnType<typeof openTools> | undefined;
 
@@ -114,7 +112,6 @@ export function locate({ namespace, clauses }: { clauses: readonly WordClause[] 
   return corpus == null ? null : clauses.map((each) => labelsMatching(corpus, analyzer, each));
 }
 
-/** Load the language model and the word list, so the first search need not wait. */
 export function warmUp(): void {
   openedTools();
 }

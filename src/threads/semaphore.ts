@@ -1,7 +1,4 @@
-/**
- * A semaphore with a bounded queue per owner. Owners take turns; within one it is first come, first served. So however many tasks of one
- * library wait, another's first waits for one task of each owner at most. An aborted waiter leaves the queue at once.
- */
+/** A semaphore with a bounded queue per owner. Owners take turns, so one with many tasks does not delay the others. */
 
 export class SemaphoreFullError extends Error {}
 
@@ -17,7 +14,6 @@ export class Semaphore {
   readonly #queues = new Map<string, Set<Waiting>>();
   #closed: { reason: unknown } | undefined;
 
-  /** `maxWaiting`: per owner. */
   constructor(count: number, maxWaiting: number) {
     this.#free = count;
     this.#maxWaiting = maxWaiting;
@@ -29,10 +25,7 @@ export class Semaphore {
     return count;
   }
 
-  /**
-   * Wait for a place; release it by `release`.
-   * Errors: SemaphoreFullError; the signal's reason; the reason of `close`.
-   */
+  /** Wait for a place. Errors: SemaphoreFullError; the signal's reason; the reason of `close`. */
   async acquire(signal: AbortSignal | undefined, owner: string): Promise<void> {
     signal?.throwIfAborted();
     if (this.#closed) throw this.#closed.reason;
@@ -75,7 +68,6 @@ export class Semaphore {
     first.go();
   }
 
-  /** Refuse all current and future waiters with this reason. */
   close(reason: unknown): void {
     this.#closed = { reason };
     for (const queue of this.#queues.values()) for (const { refuse } of queue) refuse(reason);

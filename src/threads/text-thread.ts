@@ -1,7 +1,4 @@
-/**
- * Entry of the threads that analyze texts: stateless tasks, which may be aborted. Its modules take a second to load. The analyzer is created
- * by the first task.
- */
+/** Stateless tasks that analyze texts. The modules take a second to load; the first task creates the analyzer. */
 import type { ChunkingSettings } from '../compute/text/chunk-text.ts';
 import {
   segmentOfChunks as buildSegment,

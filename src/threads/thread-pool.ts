@@ -1,12 +1,10 @@
 /**
- * The only module that uses piscina. A thread entry's named exports are its tasks; a pool runs them by name, typed by that module, with
- * bytes and plain data.
- * A pool of one thread is a pinned thread: never replaced while idle, so it may keep state between tasks, which begin in order, and run one
- * at a time unless `tasksPerThread` says otherwise.
- * Queues are bounded: past the limit `run` rejects with QueueFullError. Owners take turns. A task aborted while waiting leaves the queue
- * at once. Aborting a running task ends its thread, and piscina starts another; so no thread may own what others wait for, such as an
- * LMDB lock. Ending a thread inside a native library ends the process (its next call into JavaScript fails, and node-addon-api aborts),
- * so pools of `uninterrupted` threads abandon a task instead: the caller continues, the thread finishes.
+ * The only module that uses piscina. A thread entry's named exports are its tasks; a pool runs them by name. A pool of
+ * one thread is pinned: never replaced while idle, so it may keep state between tasks, which begin in order.
+ *
+ * Queues are bounded: past the limit `run` rejects with QueueFullError. Owners take turns. An abort removes a waiting
+ * task and ends the thread of a running one, so no thread may own what others wait for, such as an LMDB lock. Ending a
+ * thread inside a native library ends the process; pools of `uninterrupted` threads drop the result instead.
  */
 import { setMaxListeners } from 'node:events';
 import { parentPort } from 'node:worker_threads';
@@ -17,7 +15,6 @@ import { unlessAborted } from '../compute/unless-aborted.ts';
 import { Semaphore, SemaphoreFullError } from './semaphore.ts';
 import { markThread, type ThreadMark, TimeLimit } from './time-limits.ts';
 
-/** `maxQueue` tasks are waiting; retry later. */
 export class QueueFullError extends Error {
   readonly code = 'queue_full';
 }
@@ -68,21 +65,15 @@ export interface RunOptions {
   signal?: AbortSignal | undefined;
   /** From the task's turn to its result, ms: includes a thread's start, not the queue. */
   timeoutMs?: number;
-  /**
-   * Processor time, ms, of a task that calls `beginTask`. Only where the kernel counts it, so set `timeoutMs` too. The argument is an
-   * object and gets its `call`.
-   */
+  /** Processor time, ms, of a task that calls `beginTask`; set `timeoutMs` too, as not every kernel counts it. */
   processorMs?: number;
-  /** ArrayBuffers moved instead of copied. */
   transfer?: ArrayBuffer[];
 }
 
 export interface Limited {
-  /** Set by the pool. */
   call?: number;
 }
 
-/** Posted by a thread when such a task begins. */
 interface Begun {
   call: number;
   begun: ThreadMark;
@@ -104,7 +95,6 @@ export interface ThreadPool<Tasks> {
   close(): Promise<void>;
 }
 
-/** A pool for an owner, who does not close it. */
 export type SharedPool<Tasks> = Omit<ThreadPool<Tasks>, 'of' | 'close'>;
 
 /** Use as `openThreadPool<typeof import('./work-thread.ts')>(…)`. */
@@ -132,12 +122,10 @@ export function openThreadPool<Tasks>(options: ThreadPoolOptions): ThreadPool<Ta
       ...(options.maxYoungMb === undefined ? {} : { maxYoungGenerationSizeMb: options.maxYoungMb }),
     },
   });
-  // Reports a task that ends while being aborted, or a thread that dies between tasks; the pool continues. The message after the colon
-  // may contain page text.
+  // A task that ends during its abort, or a thread that dies between tasks. The message may contain page text.
   piscina.on('error', (error: Error) => process.emitWarning(`${options.name}: ${error.message.split(':', 1)[0]}`));
   const fullQueue = `${options.name} has ${options.maxQueue} tasks waiting`;
   let calls = 0;
-  /** By call. */
   const processorLimits = new Map<number, TimeLimit>();
   piscina.on('message', ({ call, begun }: Begun) => processorLimits.get(call)?.begin(begun));
   const loadedThreads = new Set<unknown>();
@@ -231,7 +219,6 @@ export function openThreadPool<Tasks>(options: ThreadPoolOptions): ThreadPool<Ta
   });
 }
 
-/** Every running task listens. */
 function abortedForAll(): AbortController {
   const controller = new AbortController();
   setMaxListeners(0, controller.signal);
@@ -252,8 +239,7 @@ export function beginTask({ call }: Limited): void {
 }
 
 /**
- * In a task: refuses a document permanently; `message` is for its job and names nothing of it. Errors crossing threads keep message and
- * cause, not class and properties.
+ * In a task: refuses a document permanently. `message` names nothing of it. Errors cross threads without their class.
  */
 export function unreadable(message: string): Error {
   return new Error(message, { cause: { code: 'unreadable' } });

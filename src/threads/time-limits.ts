@@ -1,12 +1,10 @@
 /**
- * Limits of elapsed and of processor time of thread tasks. On a busy machine elapsed time says little about the work. Linux counts
- * processor time per thread; elsewhere that limit never fires and one of elapsed time must end the task
- * (docs/decisions/processor-time-of-threads.md).
+ * Limits of time of thread tasks. Only Linux counts processor time per thread, which does not depend on other load;
+ * elsewhere elapsed time must end the task (docs/decisions/processor-time-of-threads.md).
  */
 import { readFileSync, readlinkSync } from 'node:fs';
 import { basename } from 'node:path';
 
-/** A thread's processor time at one moment. */
 export interface ThreadMark {
   tid: string;
   usedMs: number;
@@ -22,10 +20,7 @@ export function markThread(): ThreadMark | null {
   return tid === null || usedMs === null ? null : { tid, usedMs };
 }
 
-/**
- * Processor time of a thread, ms; null if unknown. A kernel that does not count says 0.
- * Source: Linux, "Scheduler Statistics": the first number of a task's schedstat, ns.
- */
+/** Ms; null if unknown, 0 if not counted. Source: Linux, "Scheduler Statistics": first number of schedstat, ns. */
 function readUsedMs(tid: string): number | null {
   const text = orUnknown(() => readFileSync(`/proc/self/task/${tid}/schedstat`, 'latin1'));
   const ns = Number.parseInt(text ?? '', 10);
