@@ -1,4 +1,3 @@
-/** The libraries and their folders. */
 import { join } from 'node:path';
 import { defaultLibrary } from '../domain/access.ts';
 import { type Settings, SettingsError, variableName } from './read-settings.ts';
@@ -22,10 +21,7 @@ export function libraryFolders(settings: Settings): Map<string, string> {
   return new Map(tokens.map(({ library }) => [library, join(dir, library)]));
 }
 
-/**
- * The settings for one library alone: its folder and tokens. A single library needs no name. Errors: SettingsError for
- * an unknown name, or a missing one.
- */
+/** Folder and tokens of a library; a single one needs no name. Errors: SettingsError for an unknown or missing name. */
 export function settingsOfLibrary(settings: Settings, name: string | undefined): Settings {
   const folders = isClustered(settings)
     ? new Map([[name ?? defaultLibrary, copyFolder(settings, name ?? defaultLibrary)]])
@@ -45,5 +41,4 @@ export function settingsOfLibrary(settings: Settings, name: string | undefined):
   return { ...settings, data_dir: path, libraries: { dir: null }, secrets: { ...settings.secrets, tokens } };
 }
 
-/** The data folder of `--demo`, next to the configured one. */
 export const demoFolderOf = (dataDir: string): string => `${dataDir}-demo`;

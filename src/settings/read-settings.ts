@@ -1,7 +1,4 @@
-/**
- * Environment to typed settings: raw values, defaults and checks, secrets apart. The only reader of environment
- * variables; it reports all faults at once.
- */
+/** Reads the environment into typed settings, secrets apart, and reports all faults at once; nothing else reads it. */
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { z } from 'zod';
@@ -79,7 +76,6 @@ function presetKeepParamsWithout(places: readonly string[]): Record<string, stri
   );
 }
 
-/** A broken rule between settings, and their variables. */
 interface Conflict {
   about: string[];
   problem: string;
