@@ -1,16 +1,12 @@
 /**
- * Decides which credentials are valid: operator tokens, runtime tokens, sessions and one-time codes.
- * src/http/admission.ts decides what they may do with a route. docs/access.md is for users.
+ * Decides which credentials are valid; src/http/admission.ts decides what they may do. docs/access.md is for users.
  *
- * - Secrets are compared as SHA-256 digests, all tokens each time, and shown once. Scopes are at most those of the
- * creating credential.
+ * - Secrets are compared as SHA-256 digests, all tokens each time, and shown once. Scopes never exceed the creator's.
  * - A session ends with its token. Its value is always generated here, never taken from a browser.
- * - Revocation works from the next request on. A change is written before the answer. If that fails, nothing new is
- * created (503), and revoked credentials stay revoked.
+ * - Revocation works at once. Changes are written before the answer; if that fails (503), only revocations remain.
  * - A code works once, for its purpose. Typed codes have 40 random bits.
  *
- * A **holder** is the sender of a valid credential, made for each request; `holds` checks it again later. Memory
- * precedes the file, so revocation never waits for the disk.
+ * A **holder** is the sender of a valid credential, made for each request; `holds` checks it again later.
  */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { AuthToken, CodePurpose, Scope, SessionResponse, TokenResponse } from '../domain/access.ts';
@@ -22,11 +18,10 @@ import { codeDigest, type Grant, OneTimeCodes } from './one-time-codes.ts';
 export interface Holder {
   id: string;
   kind: 'token' | 'session';
-  /** Of the token; of a session, its token's. */
+  /** Of the token, or the session's token. */
   name: string;
   library: string;
   scopes: Scope[];
-  /** Digest of the credential. */
   credential: string;
   /** Digest of the token, or of the session's token. */
   issuer: string;
@@ -96,7 +91,6 @@ export class Access {
     this.#useSavedAt = this.#now();
   }
 
-  /** No session or runtime token has ever existed. */
   get isUnused(): boolean {
     return this.#options.file.records === null && this.#tokens.length === 0 && this.#sessions.length === 0;
   }
@@ -123,7 +117,6 @@ export class Access {
     return { id, kind: 'session', name, library, scopes: [...scopes], credential: digest, issuer };
   }
 
-  /** Whether a holder's credential is still valid. */
   holds({ kind, credential }: Holder): boolean {
     return kind === 'token' ? this.#isToken(credential) : this.#liveSession(credential) !== null;
   }
@@ -134,14 +127,12 @@ export class Access {
     return () => this.#revoked.delete(listener);
   }
 
-  /** Add the stored records of a library that is now served. */
   adopt(library: string, { tokens, sessions }: Pick<AccessRecords, 'tokens' | 'sessions'>): void {
     this.drop(library);
     this.#tokens = [...this.#tokens, ...tokens];
     this.#sessions = [...this.#sessions, ...sessions];
   }
 
-  /** Remove those of a library that is no longer served. */
   drop(library: string): void {
     this.#tokens = this.#tokens.filter((each) => each.library !== library);
     this.#sessions = this.#sessions.filter((each) => each.library !== library);

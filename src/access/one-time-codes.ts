@@ -1,7 +1,4 @@
-/**
- * One-time codes: in memory, one use. A link's code is too long to guess; typed ones are short, so wrong tries are
- * limited. States: issued → taken or expired; both are deleted.
- */
+/** One-time codes, in memory. A link's code is too long to guess; typed ones are short, so wrong tries are limited. */
 import { createHash } from 'node:crypto';
 import type { CodePurpose, Scope } from '../domain/access.ts';
 import { DomainError } from '../domain/errors.ts';
@@ -26,7 +23,6 @@ export interface CodeSources {
 
 /** A link is opened at once; a code is typed into another browser or device. */
 const codeLifetimesMs: Readonly<Record<CodePurpose, number>> = { session: 60_000, pair: 600_000 };
-/** Of a library and a purpose. */
 const maxCodes = 20;
 /** Wrong typed codes per minute: with 20 valid codes of 40 bits a guess succeeds once in three thousand years. */
 const maxWrong = 30;
