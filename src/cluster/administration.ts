@@ -120,10 +120,7 @@ export async function deleteLibrary(database: Database, name: string): Promise<v
   });
 }
 
-/**
- * The host notices at its next renewal and stops committing. Returns the id. Errors: OperatorError `cluster` for an
- * unknown or incomplete library.
- */
+/** The host stops committing at its next renewal. Errors: OperatorError `cluster`: unknown or incomplete library. */
 async function take(
   query: Database['query'],
   name: string,

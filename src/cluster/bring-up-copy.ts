@@ -1,7 +1,4 @@
-/**
- * Updates a library's file before it is opened: unchanged if current, with the newer rows if behind, from all rows if
- * missing or of another history. A new library's rows come from its new file.
- */
+/** Updates a library's file before it is opened: with the newer rows, or with all if missing or of another history. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { closing } from '../compute/closing.ts';
@@ -57,7 +54,6 @@ async function usablePosition({ path, rows, claim, newStoreId, log }: BringUpOpt
   return null;
 }
 
-/** The file is current: note who continues it. */
 async function note({ path, claim, newStoreId }: BringUpOptions): Promise<void> {
   await using copy = closing(LibraryCopy.open(path, newStoreId));
   await copy.stand(positionOf(claim));

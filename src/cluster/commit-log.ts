@@ -1,9 +1,7 @@
 /**
- * Sends the commits of one library to PostgreSQL in order, one statement at a time; commits that arrive meanwhile share the next one. A
- * statement raises `seq` and writes the rows only if epoch and `seq` are as expected.
- *
- * After a broken connection the library's row shows the outcome: `seq` is unchanged, and the statement is sent again; or raised, as only
- * this log commits in this epoch; or the epoch differs, and the log ends. Retries end with the lease.
+ * Sends the commits of one library to PostgreSQL in order; commits that arrive during a statement share the next one. A
+ * statement writes rows only if epoch and `seq` are as expected. After a broken connection an unchanged `seq` means
+ * that it is sent again, a raised one success, and another epoch that the log ends. Retries end with the lease.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { FatalError, LeaseEndedError } from '../domain/errors.ts';
@@ -50,7 +48,6 @@ export class DatabaseLog implements CommitLog {
     void options.lease.lost.then((error) => this.#fail(error));
   }
 
-  /** The last commit that PostgreSQL has confirmed. */
   get acknowledged(): Commit {
     return { ...this.position, seq: this.#seq };
   }
@@ -165,7 +162,6 @@ export class DatabaseLog implements CommitLog {
     ];
   }
 
-  /** Accept nothing more; returns the first reason. */
   #fail(error: unknown): FatalError {
     this.#failure ??=
       error instanceof FatalError ? error : new FatalError('a commit did not reach PostgreSQL', { cause: error });

@@ -1,7 +1,4 @@
-/**
- * Digests of tokens, sessions and one-time codes in the database. Any host finds a request's library by them; only the
- * library's owner validates them (src/access). It reads them when it opens the library and writes changes.
- */
+/** Digests of tokens, sessions and codes, by which any host finds a request's library; only its owner checks them. */
 import pLimit from 'p-limit';
 import {
   type AccessFile,
@@ -65,10 +62,7 @@ export class Credentials implements AccessFile {
     this.#served.delete(name);
   }
 
-  /**
-   * Write changes of the served libraries. Failures of others than `library` are written with the next change. Errors:
-   * DomainError `store_unavailable` if another host serves it; the database's.
-   */
+  /** The next call repeats other libraries' failures. Errors: DomainError `store_unavailable`; the database's. */
   async save({ tokens, sessions }: AccessRecords, library: string | null): Promise<void> {
     let failure = library === null || this.#served.has(library) ? null : servedElsewhere();
     for (const [name, served] of this.#served) {

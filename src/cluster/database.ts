@@ -1,7 +1,4 @@
-/**
- * A PostgreSQL connection pool with a time limit per query. The driver is loaded only when opened, so a service without
- * a cluster never loads it. A query that was aborted, timed out or lost its connection may have run.
- */
+/** PostgreSQL connections with a time limit per query. An aborted, late or disconnected query may have run. */
 import type pg from 'pg';
 import { unlessAborted } from '../compute/unless-aborted.ts';
 import { DomainError, errorCode } from '../domain/errors.ts';

@@ -4,7 +4,6 @@
  */
 import { LeaseEndedError } from '../domain/errors.ts';
 
-/** The unused share of the lease. */
 const margin = 0.1;
 
 export const usableMs = (leaseS: number): number => leaseS * 1000 * (1 - margin);

@@ -1,7 +1,4 @@
-/**
- * This host in a cluster: its leases, their renewal in one statement, and the hosts of other libraries. lease.ts
- * defines a lease; the caller opens and closes libraries.
- */
+/** This host in a cluster: its leases (lease.ts), their renewal in one statement, and the hosts of other libraries. */
 import { randomUUID } from 'node:crypto';
 import type { Access } from '../access/access.ts';
 import { errorMessage, LeaseEndedError } from '../domain/errors.ts';
