@@ -1,4 +1,4 @@
-/** What the host and the encoder's process say to each other, over the channel that the process was started with. */
+/** Messages between the host and the encoder's process. */
 import type { NameSpans } from '../compute/text/name-tags.ts';
 
 /** `sentence`: a short passage that a person waits for; one window, without names. */
@@ -6,7 +6,7 @@ export type InputKind = 'query' | 'sentence' | 'passage';
 
 export type ToEncoder =
   | { do: 'encode'; call: number; kind: InputKind; texts: readonly string[] }
-  /** Nobody waits for this call any more. */
+  /** The caller has left. */
   | { do: 'cancel'; call: number };
 
 export type Runtime = 'native' | 'webassembly';
@@ -14,9 +14,7 @@ export type Runtime = 'native' | 'webassembly';
 export type FromEncoder =
   /** The model is loaded and gives the vector that it should. */
   | { is: 'ready'; runtime: Runtime; reason: string | null }
-  /** It never will be: the reason in a sentence. */
   | { is: 'unusable'; reason: string }
-  /** It works on a text of this call now, until it says another. */
   | { is: 'at'; call: number }
   /** The vector of the text at this place, or why there is none, and the names in a passage. In the order of the texts. */
   | { is: 'row'; call: number; at: number; row: Float32Array | null; names: NameSpans; reason: string | null };

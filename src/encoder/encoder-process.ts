@@ -1,7 +1,6 @@
 /**
- * The process that has the encoder. One window at a time: between two it takes messages, so that a query waits for one window of a passage
- * at most. Ends when its channel closes.
- * Arguments: the folder of the model's files; `native`, or `webassembly`, which never tries the native runtime; `low`, or `equal` priority.
+ * The encoder's process. Between two windows it takes messages, so a query waits for one window at most. Arguments: the
+ * folder of the model; `native`, or `webassembly`, which never tries the native runtime; `low` or `equal` priority.
  */
 import { readFileSync } from 'node:fs';
 import { constants, setPriority } from 'node:os';
@@ -15,7 +14,6 @@ import { type EncoderManifest, readManifest } from './encoder-files.ts';
 import type { FromEncoder, InputKind, ToEncoder } from './encoder-messages.ts';
 import { type OnnxSession, openOnnxSession } from './onnx-session.ts';
 
-/** The model wants to know which a text is. */
 const prefixes: Record<InputKind, string> = { query: 'query:', sentence: 'passage:', passage: 'passage:' };
 /** Whose texts come first; within a kind who came first. */
 const order: readonly InputKind[] = ['query', 'sentence', 'passage'];
@@ -27,7 +25,7 @@ interface Call {
   kind: InputKind;
   texts: readonly string[];
   at: number;
-  /** The text at `at`: its pieces, windows that are to come, vectors of those that were, and what speaks for names in them. */
+  /** Of the text at `at`; `windows`: those still to come. */
   pieces: TextPieces;
   windows: number[][];
   vectors: Float32Array[];

@@ -1,7 +1,6 @@
 /**
- * The encoder as the host has it: vectors of queries and passages from a process of its own, one for all libraries. Started when it is first
- * needed, ended when it was not needed for a while: only the end of a process gives back what the runtime took. A text that ends the
- * process twice gets no vector; the others get theirs.
+ * Vectors of queries and passages from one process for all libraries. It starts when needed and ends when idle: only
+ * its end gives back the runtime's memory. A text that ends the process twice gets no vector.
  *
  *   off ─ encode ─▶ loading ─ ready ─▶ running ─ idle ─▶ off
  *                      │                  └ ends, hangs ─▶ loading, while a call waits
@@ -41,7 +40,6 @@ export interface EncodedTexts {
   names: NameSpans[];
 }
 
-/** The encoder cannot be used at all; the message says why. */
 export class EncoderUnusableError extends Error {
   readonly code = 'encoder_unusable';
 }
@@ -52,10 +50,10 @@ interface Call {
   rows: Float32Array;
   failed: Map<number, string>;
   names: NameSpans[];
-  /** The text that is next, and processes that ended over it. */
+  /** The next text; `ends`: processes that ended over it. */
   at: number;
   ends: number;
-  /** The place of the first text that the present process was given. */
+  /** The first text that the present process got. */
   from: number;
   resolve: (encoded: EncodedTexts) => void;
   reject: (error: unknown) => void;
@@ -67,9 +65,9 @@ const defaultHangMs = 120_000;
 /** Calls fail at once for so long after the encoder was unusable, ms. */
 const unusableMs = 60_000;
 const mostEnds = 2;
-/** So many processes in a row may end while they load, the second by WebAssembly. */
+/** Processes in a row that may end while loading; the second tries WebAssembly. */
 const mostDeadLoads = 2;
-/** So many texts in a row may end processes; then it is not the texts, and they are tried by WebAssembly. */
+/** Texts in a row that may end processes; then texts are not to blame, and WebAssembly is tried. */
 const mostDeadTexts = 3;
 /** Queries whose vectors are remembered, 1.5 KB each. */
 const rememberedQueries = 500;
@@ -82,9 +80,9 @@ export class Encoder {
   #process: ChildProcess | null = null;
   /** The call that it works on; null before the first. */
   #working: number | null = null;
-  /** Processes in a row that ended before they gave a vector, over no text. */
+  /** Processes in a row that ended before a vector, over no text. */
   #deadLoads = 0;
-  /** Texts in a row that ended as many processes as one may. */
+  /** Texts in a row that ended `mostEnds` processes each. */
   #deadTexts = 0;
   #runtime: Runtime | null = null;
   #unusable: { reason: string; at: number } | null = null;
@@ -97,7 +95,7 @@ export class Encoder {
     this.#options = { ...options, dir, native, idleMs, hangMs };
   }
 
-  /** Its process, null while there is none; the runtime that it was loaded with last; why it cannot be used, null where it can. */
+  /** `runtime`: of the latest process; `unusable`: why it cannot be used, or null. */
   get state(): { pid: number | null; runtime: Runtime | null; unusable: string | null } {
     const { reason = null } = this.#unusable ?? {};
     return { pid: this.#process?.pid ?? null, runtime: this.#runtime, unusable: reason };
@@ -142,7 +140,7 @@ export class Encoder {
       this.#calls.set(no, { ...call, resolve: ended(resolve), reject: ended(reject) });
       this.#start();
       this.#give(no);
-      // The process may have said nothing for a while: one more call does not excuse it.
+      // Another call does not excuse the process's silence.
       if (this.#calls.size === 1) this.#watch();
     });
   }
@@ -283,7 +281,7 @@ export class Encoder {
     this.#watch();
   }
 
-  /** Times are measured from now: until it hangs while calls wait, until it is idle otherwise. Only calls keep this process running. */
+  /** Watch for a hang while calls wait, else for idleness, from now. Only calls keep this process running. */
   #watch(): void {
     clearTimeout(this.#idle);
     clearTimeout(this.#hang);

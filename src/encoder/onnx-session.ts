@@ -1,7 +1,4 @@
-/**
- * The encoder's model in an ONNX runtime: the native one where its optional package loads, else WebAssembly. Both have one interface.
- * Loaded in the encoder's process only: a native fault must not end the service, and only the end of a process gives its memory back.
- */
+/** The model in native ONNX, else in WebAssembly. Loaded only in the encoder's process, as a native fault ends that. */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
@@ -25,7 +22,6 @@ export interface EncodedWindow {
   states: Float32Array;
 }
 
-/** What both packages have of onnxruntime-common. */
 interface OnnxRuntime {
   InferenceSession: { create(model: string | Uint8Array, options: object): Promise<Session> };
   Tensor: new (type: 'int64', data: BigInt64Array, dims: readonly number[]) => object;
@@ -37,7 +33,7 @@ interface Session {
 }
 
 const require = createRequire(import.meta.url);
-/** Not installed where the platform has no build. A variable, so that the bundler leaves it where it is. */
+/** Optional. A variable, so that the bundler does not include it. */
 const nativePackage = 'onnxruntime-node';
 const outputs = ['sentence_embedding', 'token_states'] as const;
 /** No arena and no patterns: they keep memory for each length of window. One thread: a second makes windows hardly faster and searches slower. */
