@@ -2,7 +2,6 @@
 import { createHash } from 'node:crypto';
 import { closeSync, createReadStream, openSync, readSync, writeSync } from 'node:fs';
 
-/** Bytes per read. */
 const pieceBytes = 4 * 2 ** 20;
 
 /** `using` closes it. Errors: those of the file system. */
@@ -28,7 +27,7 @@ export function writePieces(path: string, pieces: Iterable<Uint8Array>, flag: 'w
   return hash.digest('hex');
 }
 
-/** Fill `bytes` from where an open file was read to; false if it ends before, which leaves the rest as it is. */
+/** Fill `bytes` from an open file; false if it ends before. */
 export function readInto(file: number, bytes: Uint8Array): boolean {
   for (let at = 0; at < bytes.length; ) {
     const read = readSync(file, bytes, at, Math.min(pieceBytes, bytes.length - at), null);

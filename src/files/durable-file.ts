@@ -1,8 +1,6 @@
 /**
- * A file that is there whole or not at all, also after a power cut: written under a temporary name, fsynced, renamed, and the
- * folder fsynced. A crash may leave the temporary file: who opens a folder of the index deletes those
- * there; elsewhere one stays until the same file is written again, or where its name was used once (an export), until its owner
- * deletes it.
+ * A file that exists completely or not at all, also after a power cut. After a crash the temporary file stays until the
+ * same file is written again or the folder's owner deletes it.
  */
 import { open, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -10,10 +8,8 @@ import { dirname } from 'node:path';
 export const TEMPORARY_SUFFIX = '.new';
 
 /**
- * Have `write` write the temporary path it is given, then put that file in the place of `path`. Gives what `write` gave. Where several
- * may write at once, or the folder is not the service's own, each has a temporary path of its own.
- * Errors: those of `write` and of the file system (a full disk); the temporary file is removed, and `path` is as it was, unless it was
- * syncing the folder that failed: then it is the new file, which a power cut may take back.
+ * Where several may write at once, each passes its own `temporary` path. Errors: those of `write` and of the file
+ * system; `path` then stays, unless fsync of the folder failed: then a power cut may undo the change.
  */
 export function replaceFile<Result>(
   path: string,
@@ -23,10 +19,7 @@ export function replaceFile<Result>(
   return placeFile(path, write, temporary, rename);
 }
 
-/**
- * Like `replaceFile`, for a new name.
- * Errors: EEXIST when something has, which stays as it is; else as of `replaceFile`.
- */
+/** Like `replaceFile`, for a new name. Errors: EEXIST if the name exists; else as of `replaceFile`. */
 export function createFile<Result>(
   path: string,
   write: (temporary: string) => Promise<Result>,
@@ -69,12 +62,10 @@ export function replaceText(path: string, text: string): Promise<void> {
   return replaceFile(path, (temporary) => writeFile(temporary, text, { mode: 0o600 }));
 }
 
-/** Bring a file's bytes to the disk. */
 export function syncFile(path: string): Promise<void> {
   return sync(path, 'r+');
 }
 
-/** Bring to the disk which names a folder has. */
 export function syncFolder(path: string): Promise<void> {
   return sync(path, 'r');
 }

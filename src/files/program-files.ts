@@ -1,4 +1,4 @@
-/** Files of the program itself: as sources and as bundled, where a module's own place says nothing. */
+/** The program's own files: in a bundle a module's place says nothing. */
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -16,7 +16,7 @@ function folderAbove(dir: string): string {
 /** Whether threads and processes are started from sources, too: tests set READBACK_THREADS=compiled, as loading those takes a second each. */
 export const startsSource = isSource && process.env.READBACK_THREADS !== 'compiled';
 
-/** The file of a module that is started by its path, `threads/work-thread` say: below src/ or dist/. */
+/** The file of a module such as `threads/work-thread`, below src/ or dist/. */
 export function programFile(module: string): URL {
   return pathToFileURL(join(programDir, startsSource ? `src/${module}.ts` : `dist/${module}.js`));
 }
