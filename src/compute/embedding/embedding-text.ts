@@ -1,24 +1,20 @@
-/**
- * The text that a model embeds for a passage: its page's title and its section before it, since a passage alone often does
- * not say what it is about.
- */
+/** A passage alone often does not say what it is about, so models embed it after its page's title and section. */
 import type { Chunk } from '../../domain/page.ts';
 
-/** A long heading would push the passage out of what the model reads. UTF-16 units. */
+/** UTF-16 units. A longer heading would push the passage out of the model's window. */
 const maxHeading = 300;
 
 export interface PassageToEmbed {
   text: string;
-  /** Length of the page's title at the beginning of its first passage, 0 without one and for other passages. */
+  /** Length of the page's title at the start of the page's first passage; 0 otherwise. */
   title: number;
-  /** Where the body's part begins in the text, and in the body. */
+  /** Where the part from the body begins: `bodyAt` in `text`, `charStart` in the body. */
   bodyAt: number;
   charStart: number;
 }
 
 type Place = Pick<Chunk, 'section_title' | 'char_start' | 'char_end'>;
 
-/** What is read of a title. */
 export function headingOf(title: string | null): string {
   return (title ?? '').trim().slice(0, maxHeading);
 }
@@ -28,7 +24,7 @@ export function embeddingText(title: string | null, section_title: string | null
   return [...new Set([...headings, passage].filter((each) => each !== ''))].join('\n');
 }
 
-/** `from`: ordinal of the first of these chunks. Shape: one for each chunk, in their order. */
+/** `from`: ordinal of the first of these chunks. Result: one for each chunk, in their order. */
 export function passagesToEmbed(
   title: string | null,
   body: string,
@@ -38,14 +34,13 @@ export function passagesToEmbed(
   const heading = headingOf(title);
   return chunks.map(({ section_title, char_start, char_end }, at) => {
     const text = embeddingText(title, section_title, body.slice(char_start, char_end));
-    // A passage that is its own heading is there once, in front.
+    // A passage that equals its heading is in the text once, at the start.
     const bodyAt = Math.max(0, text.length - (char_end - char_start));
     const isTitled = from + at === 0 && heading !== '' && text.startsWith(heading) && bodyAt > 0;
     return { text, title: isTitled ? heading.length : 0, bodyAt, charStart: char_start };
   });
 }
 
-/** Shape: one text for each chunk of a page, in their order. */
 export function embeddingTexts(title: string | null, body: string, chunks: readonly Place[]): string[] {
   return passagesToEmbed(title, body, chunks).map(({ text }) => text);
 }

@@ -1,14 +1,10 @@
 /**
- * The floor of a model: the cosine below which a hit says as much as chance. It depends on the model alone, is stored with it, and cuts
- * what enters a dense result. Definition: the 95th percentile of the cosines between queries and passages that are unrelated: one
- * unrelated passage in twenty still comes above it, so it removes noise and decides nothing about order.
+ * A model's floor, stored with it: the 95th percentile of the cosines of unrelated queries and passages, below which
+ * dense hits are dropped. One unrelated passage in twenty is above: it removes noise, it does not rank.
  */
 import { z } from 'zod';
 
-/**
- * The file models/floor-sample.json: one passage and two queries for each of twenty subjects that have nothing to do with one another, so
- * that every query with every other subject's passage is unrelated, 760 pairs.
- */
+/** models/floor-sample.json: a passage and two queries for each of 20 unrelated subjects, so 760 unrelated pairs. */
 export const floorSample = z.array(z.strictObject({ passage: z.string(), queries: z.tuple([z.string(), z.string()]) }));
 
 const FLOOR_QUANTILE = 0.95;

@@ -1,7 +1,4 @@
-/**
- * From nearest neighbours to clusters: a weighted graph, its communities by the Leiden algorithm, and what belongs to none. Deterministic.
- * Source: Traag, Waltman & van Eck 2019, "From Louvain to Leiden"; the implementation is its authors'.
- */
+/** Clusters from nearest neighbours: a weighted graph and the Leiden algorithm (Traag et al. 2019). Deterministic. */
 import { Clustering, LeidenAlgorithm, Network } from 'networkanalysis-ts';
 import { seededRandom } from '../seeded-random.ts';
 
@@ -36,14 +33,14 @@ export interface ClusterOptions {
 
 /** Neighbours of each page that are looked for: the most that become edges. */
 export const graphNeighbours = 20;
-/** Those that become edges are this times the root of the number of pages, at least `fewestEdges`: topics of a small library are small. */
+/** Edges of a page: this times √pages, at least `fewestEdges`, as topics of a small library are small. */
 const edgesPerRoot = 0.5;
 const fewestEdges = 8;
-/** Weight of an edge that only one end has among its nearest: these lead from one topic to another more often (docs/clusters.md). */
+/** Weight of an edge that is among the nearest of one end only: more of these cross topics (docs/clusters.md). */
 const oneSidedWeight = 0.1;
-/** Of modularity at `cluster.leiden_resolution` 1 (docs/clusters.md). */
+/** Modularity's resolution at `cluster.leiden_resolution` 1 (docs/clusters.md). */
 const usualResolution = 0.3;
-/** Randomness of the refinement: the algorithm's default. */
+/** Of the refinement; the algorithm's default. */
 const randomness = 0.01;
 /** More hardly ever changes anything; the algorithm stops by itself before. */
 const iterations = 10;
@@ -54,7 +51,7 @@ const leastPages = 5;
 /** A page whose best few cosines are on average below this share of the median page's fits nowhere. */
 const shareOfMedian = 0.5;
 const bestFew = 5;
-/** Nor does one whose edges lead mostly elsewhere. */
+/** A page with a smaller share of its edge weight inside its cluster belongs to none. */
 const leastProbability = 0.25;
 
 export function clusterPages(near: Neighbours, { resolution, earlier }: ClusterOptions): PageClusters {
@@ -119,10 +116,7 @@ function companyOf({ k, cosines }: Neighbours, nodes: number): Float32Array {
   });
 }
 
-/**
- * The community of each page. Earlier clusters are improved as well, and kept unless a start from nothing is clearly better: what is still
- * so stays so.
- */
+/** Improves the earlier clusters, and keeps them unless a fresh start is clearly better, so that topics stay stable. */
 function communitiesOf(
   { firsts, neighbours, weights }: PageGraph,
   resolution: number,
@@ -169,7 +163,7 @@ function withoutGaps(earlier: Uint32Array): number[] {
   });
 }
 
-/** Without the small ones; numbers by size. */
+/** Drops small clusters and numbers the others by size. */
 function numberedBySize(clusters: Int32Array, probabilities: Float32Array): PageClusters {
   const sizes = new Map<number, number>();
   for (const cluster of clusters) if (cluster >= 0) sizes.set(cluster, (sizes.get(cluster) ?? 0) + 1);
@@ -182,18 +176,13 @@ function numberedBySize(clusters: Int32Array, probabilities: Float32Array): Page
   return { clusters, probabilities, count: kept.length };
 }
 
-/*
- * Which new cluster is which old one: pairs with most pages in common first, each cluster in one pair at most. A pair must share
- * a part of both that is worth the name, or an id would wander to another topic.
- */
-
-/** Of the pages that both runs know, common ones must be this share of the smaller and this of the larger cluster. */
+/** A pair's min share of common pages in the smaller and the larger cluster, or an id could move to another topic. */
 const leastOfSmaller = 0.5;
 const leastOfLarger = 0.2;
 
 /**
- * For each new cluster (0 .. count - 1) the id of the old one that it continues, or null.
- * Shapes: `clusters` by page, -1 for none; `earlier` the old id of the same pages, 0 for none or unknown.
+ * For each new cluster the id of the old one that it continues, or null: most common pages first, each cluster once.
+ * Shapes: `clusters` by page, -1 for none; `earlier`: old ids of the same pages, 0 for none or unknown.
  */
 export function matchClusters(
   clusters: ArrayLike<number>,

@@ -1,7 +1,4 @@
-/**
- * The vectors of a run's pages as they come in, one a page: the mean of its chunks' vectors. Before pages are compared, what all pages
- * of their language have in common is taken off, or every two pages would be alike, most of all two of a rare language.
- */
+/** Mean vectors of pages, less what the pages of their language have in common: without that all would be alike. */
 
 import { longer } from '../structures/longer.ts';
 import { meanPageVector } from './pool-vectors.ts';
@@ -21,7 +18,7 @@ export interface ChunkRows {
   languages: readonly string[];
 }
 
-/** Pages of a language from which on they have a mean of their own; fewer share that of all. */
+/** Pages that a language needs for a mean of its own; the others share the mean of all. */
 const leastPages = 20;
 /** Squared length below which a centred vector is rounding: copies of one page are alike, not nothing. */
 const noDifference = 1e-9;

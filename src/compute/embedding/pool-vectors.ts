@@ -1,10 +1,4 @@
-/** Rows of vectors: the vector of a page from those of its chunks, and rows that no index may be given. */
-
-/**
- * The mean of the chunks' vectors, of length one (setting `indexing.page_vector_pooling`, `mean`).
- * Shapes: rows of `dim` numbers, one after the other; rows of zeros and of what is not finite do not count.
- * Gives null where no row counts, or they cancel out.
- */
+/** Unit mean of rows of `dim` numbers, without zero and non-finite rows; null if none is left or they cancel out. */
 export function meanPageVector(rows: Float32Array, dim: number): Float32Array | null {
   const sum = new Float64Array(dim);
   for (let at = 0; at < rows.length; at += dim) {
@@ -23,20 +17,14 @@ export function meanPageVector(rows: Float32Array, dim: number): Float32Array | 
   return mean;
 }
 
-/**
- * What no index may be given: vectors that are not finite numbers or have no direction. Nothing can be scored against them, so they are refused at every
- * border where vectors come in.
- */
+/** A vector that is refused at every border, as nothing can be scored against it. */
 export interface BadRow {
   /** Place in the batch, from 0. */
   row: number;
   reason: 'nan' | 'infinite' | 'zero' | 'length';
 }
 
-/**
- * The rows of a batch that cannot be indexed, in order; none is the usual answer.
- * Shapes: rows of `dim` numbers, one after the other, `count` of them; a missing or superfluous end is a bad row, too.
- */
+/** Rows that cannot be indexed, in order. `vectors`: `count` rows of `dim`; a wrong length is a bad row, too. */
 export function findBadRows(vectors: Float32Array, dim: number, count: number): BadRow[] {
   const bad: BadRow[] = [];
   const whole = Math.min(count, Math.floor(vectors.length / dim));

@@ -1,7 +1,4 @@
-/**
- * Places pages on a plane so that near ones stay near (UMAP; McInnes, Healy & Melville 2018), for the map. The same for the same pages.
- * Of a large collection some pages are laid out, and the others put among their neighbours: bounds the time, not the picture.
- */
+/** Lays pages out for the map by UMAP (McInnes et al. 2018): a sample, then the others near it. Deterministic. */
 import { UMAP } from 'umap-js';
 import { seededRandom } from '../seeded-random.ts';
 import type { Neighbours } from './page-graph.ts';
@@ -9,22 +6,19 @@ import type { Neighbours } from './page-graph.ts';
 /** UMAP's own default; fewer neighbours would tear topics apart, more cost time. */
 const neighboursUsed = 15;
 const minDist = 0.1;
-/** Steps of the layout: what UMAP takes for large collections; small ones, which it gives more, look alike after as many. */
+/** UMAP's steps for large collections; small ones, which get more by default, look alike after as many. */
 const epochs = 200;
-/** Placed neighbours that give a page its place, and how much more the nearer of them count. */
+/** Neighbours that place a page, and the exponent by which the nearer ones weigh more. */
 const placedBy = 3;
 const sharpness = 4;
-/** Rounds of averaging over neighbours from which the layout begins, so that far regions lie where the whole puts them. */
+/** Rounds of averaging over neighbours that give the start of the layout its overall shape. */
 const smoothings = 60;
 /** Half the width of the plane at the beginning. */
 const halfWidth = 10;
 const seed = 3;
 const mostLaidOut = 5000;
 
-/**
- * x and y of each page, one after the other; all at the origin where there are too few to lay out. `among` gives the neighbours of some
- * pages among themselves, by their places in the list.
- */
+/** x and y per page; all 0 for too few pages. `among`: neighbours among some pages, as positions in that list. */
 export function projectPages(
   near: Neighbours,
   among: (pages: readonly number[]) => Neighbours,
@@ -41,7 +35,7 @@ export function projectPages(
   return points;
 }
 
-/** Pages without a place (NaN) go where those of their neighbours that have one are, round by round; what no round reaches goes to the middle. */
+/** Places the pages without a place (NaN) among placed neighbours, in rounds; the rest goes to the middle. */
 function placeAmongNeighbours(points: Float32Array, { k, indices, cosines }: Neighbours): void {
   let waiting = Array.from({ length: points.length / 2 }, (_, page) => page).filter((page) =>
     Number.isNaN(points[2 * page]),
@@ -100,7 +94,7 @@ function layOut(near: Neighbours): Float32Array {
   return points;
 }
 
-/** Numbers that change little from neighbour to neighbour and are unlike those of the axes before: a start for the layout. */
+/** An axis to start the layout from: it changes little between neighbours and is unlike those in `before`. */
 function smoothAxis({ k, indices }: Neighbours, before: readonly Float64Array[]): Float64Array {
   const count = indices.length / k;
   const random = seededRandom(seed + before.length);

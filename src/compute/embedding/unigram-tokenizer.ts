@@ -1,22 +1,20 @@
 /**
- * The encoder's tokenizer: a Unigram model over a double-array trie, read from a packed file without building anything. Its ids are those
- * of the Hugging Face tokenizer that the model was exported with.
+ * The encoder's Unigram tokenizer (SentencePiece, Kudo 2018) over a double-array trie (Aoe 1989), read from a packed
+ * file without building anything. Its ids are those of the model's Hugging Face tokenizer.
  *
- * Layout of the file (little endian), made by `scripts/pack-tokenizer.ts`:
+ * File (little endian), made by `scripts/pack-tokenizer.ts`:
  *   magic 'RBTK' · version u32 · nodes u32 · pieces u32 · lowest score f32 · 3 × u32 0
  *   base   Int32 × nodes     where a node's children begin; at the end of a piece its id
  *   score  Float32 × pieces  log probability of each piece
- *   label  Uint8 × nodes     the byte that leads to a node; no two nodes' children begin at one place, so the label is enough to see whether a child is there
- *
- * A text becomes words at white space; each word, with ▁ (U+2581) before it, becomes its most probable pieces.
- * Source: SentencePiece, Kudo 2018 (subword regularization); double arrays: Aoe 1989.
+ *   label  Uint8 × nodes     the byte that leads to a node; enough to find a child, as no two nodes share a base
+ * Words are split at white space; each, with ▁ (U+2581) before it, becomes its most probable pieces.
  */
 import { normalizeText } from '../../domain/normalize-text.ts';
 import { remembered } from '../structures/remembered.ts';
 
 export type UnigramTokenizer = ReturnType<typeof openTokenizer>;
 
-/** Pieces in the order of the text, with the places that they came from: UTF-16 offsets. A piece may be empty: `▁` alone. */
+/** Pieces in text order with their UTF-16 offsets. A piece may be empty: `▁` alone. */
 export interface TextPieces {
   ids: number[];
   starts: number[];
