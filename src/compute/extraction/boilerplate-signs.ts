@@ -104,10 +104,7 @@ export function boilerplateName(names: string): string | null {
 const isWeighed = (name: string): boolean =>
   !name.includes(':') && (partsOf(name, weighedParts).length > 0 || boilerplateName(name) !== null);
 
-/**
- * Neutralizes names whose parts Readability would misread: names known as a whole stay; others become a consistent neutral name. One per
- * page.
- */
+/** Gives names that Readability would misread a neutral one, the same name always the same. One per page. */
 export function nameNeutralizer(): (names: string) => string {
   const replaced = new Map<string, string>();
   return (names) =>

@@ -1,7 +1,4 @@
-/**
- * Removes boilerplate before the article is searched, by element (`nav`, `figcaption`), role, attributes and names. Elements with much
- * of the page's running text stay, so no article is lost to a class name.
- */
+/** Removes boilerplate by element, role, attributes and names before the article is found, unless it has much text. */
 import { boilerplateName, isComments, isOfComments, nameNeutralizer } from './boilerplate-signs.ts';
 import { type DomNode, elementNode, elementsBelow, moveChildren, textNode, walkTree } from './dom-tree.ts';
 import { readingLength } from './readable-text.ts';
@@ -47,8 +44,8 @@ interface Weight {
 }
 
 /**
- * Remove boilerplate below `root`. A kind with much of the page's running text in total stays: comments stay where they are what there
- * is to read, unless the page is an article (`isArticle`). Returns the remaining running text in characters. Linear.
+ * Removes boilerplate below `root`, but no kind with much of the page's text in total: comments may be what there is to
+ * read, unless the page is an article (`isArticle`). Returns the running text left, in characters. Linear.
  */
 export function clearPage(root: DomNode, isArticle = false): number {
   unframeQuotes(root);
@@ -108,7 +105,7 @@ export function runningLength(root: DomNode): number {
   return weigh(root).get(root)?.running ?? 0;
 }
 
-/** Show what scripts would show: tab panels and, if these have most of the running text, elements hidden until loading and `noscript` text. */
+/** Shows what scripts would: tab panels and, if most text is in them, elements hidden while loading and `noscript`. */
 function showText(weights: ReadonlyMap<DomNode, Weight>, all: number): void {
   for (const [node, { running }] of weights) {
     if (running <= all / 2 && node.getAttribute('role') !== 'tabpanel') continue;

@@ -27,7 +27,7 @@ export interface DomDocument {
 export const elementNode = 1;
 export const textNode = 3;
 
-/** Visit the descendants of `root` in document order. `enter` returns whether to visit a node's content; then `leave` follows it. */
+/** Visits the descendants of `root` in document order; `enter` returns whether to visit the content, then `leave`. */
 export function walkTree(
   root: DomNode,
   enter: (node: DomNode) => boolean,

@@ -1,8 +1,7 @@
 /**
- * Extracts title, readable text, sections and facts from HTML: boilerplate is removed, Readability finds the article, and the rest is
- * trimmed. If that takes too little, other candidates are compared: repeated parts (posts, answers), the main element, the article of
- * the original page, the visible text, the text declared as data. Hostile pages are refused early. Runs on a thread: a large page takes
- * seconds.
+ * Extracts title, text, sections and facts from HTML: boilerplate is removed, Readability finds the article, the rest
+ * is trimmed. If that takes too little, other candidates are compared: repeated parts (posts, answers), the main
+ * element, the original page's article, the visible text, declared text. Runs on a thread: a large page takes seconds.
  */
 import { Readability } from '@mozilla/readability';
 import type { PageFacts } from '../../domain/page-facts.ts';
@@ -32,36 +31,26 @@ const scrapLength = 200;
 /** It is replaced by a visible text this many times as long. */
 const scrapRatio = 4;
 /**
- * An article with a smaller share of the page's running text is only a part, such as one post; the second share is for pages that
- * declare an article. Chosen with `npm run bench -- articles`: with .4 no kind loses on the seen half, listings and services lose on the
- * other; of declared articles, articles gain alike from .1 to .3, products lose from .2 on.
+ * Min share of the page's running text in an article, else it is a part, such as one post; the second if declared.
+ * Bench `articles`: listings lose at .4; declared articles gain alike from .1 to .3, products lose from .2.
  */
 const partShare = 0.25;
 const declaredPartShare = 0.15;
 /** Minimum share of running text in the main element. */
 const mainShare = 0.5;
-/**
- * Minimum share of running text in repeated parts, one of which contains the article; and the article's maximum share of theirs. Chosen
- * on the same half: .4 to .75 gain alike.
- */
+/** Min share of text in repeated parts around the article, and its max share of theirs; .4 to .75 gain alike. */
 const partsShare = 0.6;
 /** Declared text counts if this many times as long as the article, and, unless that is a scrap, of at least this length. */
 const declaredLength = 500;
 const declaredRatio = 2;
 /** The original page's article is as good as the declared text from this share of its length. */
 const coveredShare = 0.8;
-/**
- * Limit of the sum of all elements' depths for Readability, which takes about 1 µs for each: 0.4 s for the longest encyclopedia articles
- * (300,000), 19 s for 56,000 elements in combs 400 deep (11 million).
- */
+/** Max sum of depths for Readability, 1 µs each: 300,000 in long articles; 11 million (19 s) in combs 400 deep. */
 const maxDepthSum = 3_000_000;
 const boilerplate = new Set(['nav', 'header', 'footer', 'aside', 'form', 'dialog', 'menu']);
 const nothing: ReadableText = { text: '', sections: [] };
 
-/**
- * `html`: decoded document or fragment; `url`: for messages.
- * Errors: ExtractionLimitError for too many or too deeply nested elements.
- */
+/** `html`: decoded document or fragment; `url`: for messages. Errors: ExtractionLimitError. */
 export function extractHtml(html: string, url: string): ExtractedPage {
   checkMarkup(html, url);
   const page = preparedPage(html, url);

@@ -1,7 +1,4 @@
-/**
- * Turns a PDF's lines into text: joins paragraphs across columns and pages, removes hyphenation, and makes sections of headings, which
- * are larger lines or outline entries.
- */
+/** Turns a PDF's lines into text: joins paragraphs across columns and pages, undoes hyphenation, finds headings. */
 import type { Section } from '../../domain/page.ts';
 import type { Line } from './page-lines.ts';
 

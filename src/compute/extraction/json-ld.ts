@@ -1,4 +1,4 @@
-/** Article facts in JSON-LD (schema.org). Tolerates template errors: comments around it, raw line breaks in strings, trailing commas. */
+/** Article facts in JSON-LD (schema.org). Tolerates comments around it, line breaks in strings and trailing commas. */
 import { parsedJson } from '../structures/json-fields.ts';
 
 export interface LinkedArticle {
@@ -10,7 +10,6 @@ export interface LinkedArticle {
   published: string | null;
   language: string | null;
   publisher: string | null;
-  /** Of the first picture. */
   image: string | null;
   body: string | null;
 }

@@ -1,4 +1,4 @@
-/** Names of meta elements to read, most deliberate first. Others are not captured: they may contain tokens or the user's name. */
+/** Names of meta elements to read, most deliberate first. Others may contain tokens or the user's name. */
 
 import type { DomNode } from './dom-tree.ts';
 

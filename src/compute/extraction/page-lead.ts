@@ -29,10 +29,7 @@ export function blocksBehindTitle(root: DomNode, title: string | null): Block[] 
   return heading === null ? [] : blocksOf(root, heading, maxBlocks);
 }
 
-/**
- * The article with its lead: sentences of `blocks` before the article's first one, if still on the page or repeated in the description.
- * `left`: elements not cleared.
- */
+/** The article with the sentences of `blocks` before its first one that are `left` or repeated in the description. */
 export function withLead(
   article: ReadableText,
   blocks: readonly Block[],

@@ -1,4 +1,4 @@
-/** Orders a PDF page's text pieces into lines by position, the only reliable order. Full lines distinguish columns from tables. */
+/** Orders a PDF page's text into lines by position, the only reliable order. Full lines tell columns from tables. */
 
 /** `x`, `y`: start on the baseline in points, `y` upwards, upright. */
 export interface PlacedText {
@@ -22,7 +22,7 @@ export interface Line {
   column: number;
 }
 
-/** Gaps between pieces, in font sizes: minimum of a space; of a possible column gap (also in justified lines); of a cell gap. */
+/** Min gaps between pieces, in font sizes: of a space, of a column (or in justified lines), of a cell. */
 const spaceGap = 0.15;
 const columnGap = 0.6;
 const cellGap = 2.5;
@@ -47,7 +47,6 @@ export function pageLines(pieces: readonly PlacedText[]): Line[] {
 
 type Segment = Omit<Line, 'column'>;
 
-/** Pieces on one baseline without a column gap. */
 function segmentsOf(pieces: readonly PlacedText[]): Segment[] {
   const segments: Segment[] = [];
   for (const row of rowsOf(pieces)) {
@@ -111,7 +110,6 @@ function segmentOf(run: PlacedText[], backwards: boolean): Segment {
   };
 }
 
-/** Parts of a page, read in sequence. */
 function inColumns(segments: readonly Segment[], depth: number): Segment[][] {
   const gutter = depth < maxColumnDepth ? findGutter(segments) : null;
   if (gutter === null) return segments.length === 0 ? [] : [[...segments]];

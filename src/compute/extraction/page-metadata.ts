@@ -1,7 +1,4 @@
-/**
- * A page's declared facts: title, author, date, language, site. From JSON-LD, meta elements (OpenGraph, Dublin Core, Highwire, plain),
- * microdata and `<time>`, most deliberate first. Read before the page is modified.
- */
+/** A page's declared facts: JSON-LD, meta elements, microdata, `<time>`, most deliberate first. Read before changes. */
 import { decodeHTMLStrict } from 'entities';
 import { itemUrl } from '../feed/feed.ts';
 import { feedDate } from '../feed/feed-date.ts';
@@ -31,7 +28,6 @@ export interface DeclaredFacts {
   description: string | null;
   /** The window title: heading, site name, or both. */
   window: string | null;
-  /** Of the first and second level. */
   headings: string[];
   subheadings: string[];
   isArticle: boolean;
@@ -49,7 +45,6 @@ const dateClass = /date|datum|publish|posted|pubdate|timestamp|erstellt|fecha|cr
 const foreignDates =
   /comment|nav|related|teaser|copyright|footer|event|sidebar|widget|update|modified|access|retriev|reference|cit(?:e|ation)|revision/i;
 const publishedClass = /publish|posted|pubdate|created/i;
-/** Labels of other dates. */
 const foreignLabel = /(?:updated|modified|changed|revised|revision|retrieved|accessed)(?: (?:on|at))?[\s:]*$/i;
 
 interface Found {
@@ -66,7 +61,6 @@ interface Found {
   dates: Shown[];
 }
 
-/** A text, and whether it follows the first heading. */
 interface Shown {
   text: string;
   isBehind: boolean;
@@ -168,7 +162,7 @@ function isDate(node: DomNode): boolean {
   return dateClass.test(words) && !foreignDates.test(words);
 }
 
-/** A date of something else or of a change, by names or preceding words: "Last modified". Some themes use `published updated`. */
+/** A date of something else or of a change, by names or the words before it. Some themes use `published updated`. */
 function isForeignTime(node: DomNode): boolean {
   const names = namesOf(node);
   if (foreignDates.test(names) && !publishedClass.test(names)) return true;
@@ -242,7 +236,6 @@ function instantOf(text: string | null | undefined): string | null {
   return date === null || date < '1800' ? null : date;
 }
 
-/** Absolute http or https address, or null. */
 function addressOf(text: string | null | undefined, base: string): string | null {
   const address = itemUrl(text ?? '', [base]);
   return address === null || address.length > longestAddress ? null : address;
@@ -265,7 +258,7 @@ const nameSeparator = /^ (?:::|[|｜–—·»-]) /;
 const siteSeparator = / (?:::|[|｜–—·»-]) $/;
 const separator = /^\s*(?:::|[|｜–—·»:/_-])/;
 
-/** A title in the form of the page's heading: without an undeclared site name after a separator, detected by a word of the host. */
+/** The heading that the title begins with, if only the site's name, by a word of the host, follows; else the title. */
 export function asHeaded(title: string | null, headings: readonly string[], url: string): string | null {
   if (title === null || !URL.canParse(url)) return title;
   const host = new URL(url).hostname;
@@ -280,10 +273,7 @@ export function asHeaded(title: string | null, headings: readonly string[], url:
   return headings.find((heading) => isHead(heading) && title.startsWith(heading) && isSiteBehind(heading)) ?? title;
 }
 
-/**
- * The heading, if the title found is another part of the window title: a site or manual name follows or precedes the heading. Unchanged
- * if what was found is a heading, or the heading is the site's name.
- */
+/** The heading, if `title` is the other part of the window title, as the name of a site or manual; else `title`. */
 export function uncut(title: string | null, facts: DeclaredFacts, url: string): string | null {
   const { window, headings, subheadings, site_name } = facts;
   if (title === null || window === null || !window.includes(title)) return title;

@@ -1,12 +1,12 @@
-/** Detects pages that only redirect, by the `Refresh` header or `<meta http-equiv="refresh">`. The fetch job follows them with all checks. */
+/** Detects pages that only redirect, by the `Refresh` header or element. The fetch job follows them with all checks. */
 import { addressInHeader } from '../web/canonical-url.ts';
 import { type DomNode, elementNode, walkTree } from './dom-tree.ts';
 import { parsePage } from './parse-page.ts';
 import type { Wall } from './recognize-wall.ts';
 
 /**
- * Maximum delay (s) and text (characters) of a redirecting page. People read about 25 characters per second, so a redirect after 10 s
- * has at most 250 to read; twice that allows two languages. Pages to be read reload after minutes.
+ * Max seconds and characters of a page that redirects. People read 250 characters in 10 s; twice that allows two
+ * languages. Pages that are meant to be read reload after minutes.
  */
 const maxDelayS = 10;
 const maxOwnText = 500;
@@ -21,7 +21,6 @@ export interface ReadPage {
   text: string;
   /** Absolute address of the page. */
   address: string;
-  /** The wall, if it is not a redirect. */
   wall: Wall | null;
   /** The header as Node returns it. */
   refresh?: string | undefined;
@@ -33,10 +32,9 @@ interface Refresh {
 }
 
 /**
- * The absolute http or https address that a page redirects to, or null.
- * The header takes precedence. A refresh in `noscript` counts only without text and other refreshes. One to the page itself, with any
- * fragment, is ignored. Walls take precedence, as their target is not the page; so does an error redirecting to the site's front page.
- * Other errors may be "This page has been moved".
+ * The absolute http or https address that a page redirects to, or null. The header counts before the page.
+ * Null for a redirect to the page itself, for walls, whose target is another page, and for an error that redirects to
+ * the front page; other errors may say "This page has been moved".
  */
 export function redirectOf({ html, text, address, wall, refresh: header }: ReadPage): string | null {
   if (text.length > maxOwnText) return null;
@@ -95,11 +93,7 @@ function baseOf(href: string | undefined, address: string): string {
   return base.protocol === 'data:' || base.protocol === 'javascript:' ? address : base.href;
 }
 
-/**
- * Parse a refresh. Without an address it targets the page itself.
- * Errors: null if invalid, and for `javascript:`.
- * Source: HTML standard, "shared declarative refresh steps". Linear.
- */
+/** Null if invalid or `javascript:`. Default target: the page. HTML standard, "shared declarative refresh steps". */
 export function readRefresh(content: string, base: string, address: string): Refresh | null {
   const [, time, rest] =
     /^[\t\n\f\r ]*([\d.]+)(?=[;,\t\n\f\r ]|$)[\t\n\f\r ]*[;,]?[\t\n\f\r ]*([\s\S]*)$/.exec(content) ?? [];

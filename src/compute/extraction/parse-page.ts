@@ -1,7 +1,4 @@
-/**
- * Parses HTML. The parser creates one node per tag, so visible effects of the HTML standard's error handling are added here: text
- * outside of the body, capital attribute names, declarative shadow trees, streamed parts, `<![CDATA[`, U+0000.
- */
+/** Parses HTML, and adds the visible effects of the HTML standard's error handling, which the parser lacks. */
 import { parseHTML } from 'linkedom';
 import {
   childrenOf,
@@ -56,7 +53,7 @@ function parseWhole(text: string): Omit<ParsedPage, 'body'> {
   throw new RangeError('no document');
 }
 
-/** Lower attribute names, show declarative shadow trees, remove other templates, and move streamed parts to their places. */
+/** Lowers attribute names, shows declarative shadow trees, drops other templates, puts streamed parts in place. */
 function mendElements(root: DomNode): void {
   const templates: DomNode[] = [];
   const places = new Map<string, DomNode>();
@@ -109,8 +106,8 @@ function lowerNamesOf(element: DomNode): void {
 }
 
 /**
- * Move content before `<body>` and after `</body>` or `</html>` into the body, including a second document; create a missing body.
- * Visible content ends the head, even without `</head>`. Returns the body.
+ * Moves content outside of `<body>`, also of a second document, into it; creates a missing body and returns it. Visible
+ * content ends the head, even without `</head>`.
  */
 function gatherStrays(page: DomDocument, root: DomNode): DomNode {
   const own = childrenOf(root);
@@ -143,10 +140,7 @@ function siblingsBefore(last: DomNode): DomNode[] {
   return nodes.reverse();
 }
 
-/*
- * Limits of extraction: a scan of the HTML before parsing and a walk over the tree before Readability, as both take quadratic time on
- * hostile input.
- */
+/* Limits, checked before parsing and before Readability, which take quadratic time on hostile input. */
 
 /** The largest single-page specifications have 300,000. */
 const maxElements = 400_000;
@@ -182,10 +176,7 @@ export function checkMarkup(html: string, url: string): void {
   }
 }
 
-/**
- * Check a parsed page and shorten white space. Returns the sum of its elements' depths, by which Readability's time grows.
- * Errors: ExtractionLimitError over 400,000 elements, 800,000 nodes or a depth of 512.
- */
+/** Shortens white space; returns the sum of depths, by which Readability's time grows. Errors: ExtractionLimitError. */
 export function checkTree(root: DomNode, url: string): number {
   let elements = 0;
   let depth = 0;

@@ -6,7 +6,6 @@ const fileName = /\.(?:docx?|odt|rtf|tex|dvi|ps|pdf|pptx?|xlsx?|indd|qxd|qxp|wpd
 const byProgram =
   /^(?:untitled(?:[ -]?\d*)?|no title|title|titel|document ?\d*|dokument ?\d*|presentation ?\d*|powerpoint[- ]pr[eé]sentation|slide ?\d*|layout ?\d*|unknown|none|null|print(?:ing)?|scan.{0,40}|book|report|template|paper|microsoft (?:word|powerpoint|excel).*|full page (?:photo|fax).*|.{0,20}\bpage \d+|(?:doi|arxiv|pii|isbn|issn)[:\s].*|[\d\W_]+|(?=\S+$)[^_\\/]*[_\\/]\S*)$/i;
 
-/** A title set by a person, or null. */
 export function saneTitle(given: unknown): string | null {
   const title = oneLine(given)?.replace(/^Microsoft (?:Word|PowerPoint|Excel) - /i, '') ?? '';
   return title.length < 3 || fileName.test(title) || byProgram.test(title) || !isText(title) ? null : title;

@@ -1,7 +1,4 @@
-/**
- * Adapts markup, but no words, for Readability, which drops code with links or in editors, formulas hidden next to a picture, text
- * directly in the body, and every `aside`.
- */
+/** Adapts markup, but no words: Readability drops code with links, hidden formulas, bare text in the body, asides. */
 import { hiddenStyle } from './clear-page.ts';
 import {
   childrenOf,
@@ -90,7 +87,6 @@ function joinCodeLines(page: DomDocument, root: DomNode): void {
   }
 }
 
-/** Null without line elements. */
 function linesOf(root: DomNode, isEditor: boolean): string | null {
   const isLine = (node: DomNode): boolean => (isEditor ? hasName(node, editorLines) : codeLines.has(node.localName));
   const lines: string[] = [''];
@@ -140,7 +136,7 @@ function hasName(node: DomNode, names: ReadonlySet<string>): boolean {
   return given.some((name) => names.has(name));
 }
 
-/** Identifiers in `pre` are no link list. Readability would copy the text of `javascript:` links, but restoring needs the original nodes. */
+/** Identifiers in `pre` are no link list. Readability would copy `javascript:` links; restoring needs the originals. */
 function mendLinks(root: DomNode): void {
   const inCode: DomNode[] = [];
   let preformatted = 0;

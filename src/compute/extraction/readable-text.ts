@@ -1,7 +1,4 @@
-/**
- * Converts a DOM tree to plain text: blank lines between paragraphs, one line per list item or table row, preformatted text as is,
- * headings as section starts.
- */
+/** Turns a DOM tree into text: blank lines between paragraphs, one line per item or table row, `pre` as it is. */
 import type { Section } from '../../domain/page.ts';
 import { type DomNode, elementNode, textNode, walkTree } from './dom-tree.ts';
 
@@ -27,10 +24,7 @@ const unread = new Set(
   ).split(' '),
 );
 
-/**
- * The trimmed text below `root`, and a section per heading with text. `isSkipped` excludes further elements. Linear; `char_start` is the
- * heading's offset.
- */
+/** The text below `root`, with a section at the offset of each heading. `isSkipped` leaves elements out. Linear. */
 export function readableText(root: DomNode, isSkipped: (element: DomNode) => boolean = () => false): ReadableText {
   const writer = new TextWriter();
   const sections: Section[] = [];
@@ -109,7 +103,7 @@ interface TextMark {
   part: number;
 }
 
-/** Joins text pieces with white space: none at the ends, at most one blank line, preformatted text as is. Offsets refer to the final text. */
+/** Joins pieces: no white space at the ends, at most one blank line, `pre` as it is. Offsets are of the final text. */
 class TextWriter {
   readonly #parts: string[] = [];
   #length = 0;

@@ -1,7 +1,6 @@
 /**
- * Distinguishes pages from walls: captchas, logins, consent dialogs, errors with status 200. Pages about these must pass, so words count
- * only with a matching heading, and longer texts need more evidence. Runs on the extraction thread; for submitted texts on the main
- * thread.
+ * Recognizes captchas, logins, consent dialogs and errors with status 200. Pages about these must pass, so words count
+ * only with a matching heading, and longer texts need more evidence.
  */
 
 export type Wall = 'challenge' | 'login_wall' | 'cookie_wall' | 'error_page' | 'needs_script';
@@ -228,8 +227,8 @@ export function recognizeWall({ title, text, html }: AnsweredPage): Wall | null 
 }
 
 /**
- * For a text submitted without its page; null to keep it. It is a wall only if title or first line is a wall's heading and it also has
- * words of walls only, or if it says nothing below such a title, or little more than a wall.
+ * For a text submitted without its page; null: no wall. A wall has the heading of a wall as title or first line, and
+ * words that only walls have, or hardly any other words.
  */
 export function recognizeWallText(title: string | null, text: string): Wall | null {
   if (text.length > short) return null;

@@ -1,7 +1,4 @@
-/**
- * Removes running headers and footers: lines at the top or bottom that recur across pages, ignoring numbers. Settings: the contract's
- * `pdf.*`.
- */
+/** Removes running headers and footers (`pdf.*`): lines at the edges that recur across pages, ignoring numbers. */
 import type { Line } from './page-lines.ts';
 
 export interface RepeatedLineSettings {

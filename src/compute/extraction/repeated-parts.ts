@@ -1,4 +1,4 @@
-/** Repeated parts of a page: posts, answers, sections of a manual. Readability chooses one element with its siblings, and misses some of them. */
+/** Repeated parts of a page: posts, answers, sections of a manual. Readability chooses one of them and its siblings. */
 import { weigh } from './clear-page.ts';
 import { type DomNode, elementNode, isBelow, walkTree } from './dom-tree.ts';
 

@@ -1,7 +1,6 @@
 /**
- * Restores what Readability drops within an article: prose, code, headings and tables between kept blocks, code and long prose around
- * them, and further similar sections. Blocks are listed first and found again by their text nodes, which Readability moves but does not
- * copy.
+ * Restores what Readability drops: blocks between kept ones, code and long prose around them, similar sections.
+ * Blocks are listed first and found again by their text nodes, which Readability moves but does not copy.
  */
 import { isCall, isCredit, isFact, isLabel, isLabelled } from './boilerplate-lines.ts';
 import { isOfComments } from './boilerplate-signs.ts';
@@ -31,7 +30,6 @@ export interface PageBlocks {
   /** By heading: names of its ancestors, with and without wrappers, and its section's element. */
   sections: ReadonlyMap<Block, { shape: string; kind: string; around: DomNode | null; blocks: Block[] }>;
   tables: ReadonlyMap<Block, DomNode>;
-  /** Footers, forms and comments around a block. */
   templates: ReadonlyMap<Block, readonly DomNode[]>;
 }
 
@@ -79,7 +77,7 @@ export function restoreBlocks(content: DomNode, page: PageBlocks, title: string 
   if (missed.size > 0) putBack(content, blocks, kept, missed);
 }
 
-/** Text nodes of kept blocks. If Readability made several attempts it copied the page: then blocks are compared by text. */
+/** Text nodes of kept blocks. If Readability tried several times, it copied the page: then texts are compared. */
 function keptTexts(content: DomNode, blocks: readonly Block[]): Map<Block, DomNode[]> {
   const texts = new Set<DomNode>();
   walkTree(content, (node) => {
@@ -105,7 +103,7 @@ function keptTexts(content: DomNode, blocks: readonly Block[]): Map<Block, DomNo
   return kept;
 }
 
-/** Between the kept blocks, and, if it is code, a data table or long prose, next to them below the element around all. */
+/** Between the kept blocks, and, if code, a data table or long prose, next to them in the element around all. */
 function missedAround(
   page: PageBlocks,
   kept: ReadonlyMap<Block, DomNode[]>,
@@ -184,7 +182,6 @@ function isProse(block: Block): boolean {
   return block.isRunning || isLinkedSentence(block);
 }
 
-/** By size and nesting. */
 function dataTables(tables: ReadonlyMap<Block, DomNode>): Set<DomNode> {
   const rows = new Map<DomNode, { rows: Set<DomNode | null>; cells: number }>();
   for (const [{ node }, table] of tables) {

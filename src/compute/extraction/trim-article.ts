@@ -1,7 +1,4 @@
-/**
- * Finds boilerplate that Readability left in an article: links to other articles, lines about it and calls to action around it, picture
- * credits. Judges blocks by text, share of links and position.
- */
+/** Finds boilerplate that Readability left in an article, by a block's text, share of links and position. */
 import {
   isCall,
   isCredit,
@@ -126,8 +123,8 @@ export function blocksOf(root: DomNode, from: DomNode | null = null, most = Numb
 }
 
 /**
- * Blocks with the page's date or author. Other dates are text, and so are headings that are versions or one of several dates. Without a
- * known date, only the page's single date counts, if it has no time or place.
+ * Blocks with the page's date or author. Other dates are text, and so are headings that are versions or one of several
+ * dates. If the date is unknown, a single date counts if it has no time or place.
  */
 function factsIn(blocks: readonly Block[], { published_at }: SaidElsewhere): (block: Block) => boolean {
   const levels = blocks.flatMap(({ isHeading, text, node }) => (isHeading && isDated(text) ? [node.localName] : []));
