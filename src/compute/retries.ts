@@ -1,4 +1,3 @@
-/** Whether and when a call is made again. */
 import { dayMs, hourMs, minuteMs } from '../domain/durations.ts';
 
 export interface RetryDelayInput {
@@ -6,16 +5,10 @@ export interface RetryDelayInput {
   baseMs: number;
   maxMs: number;
   random: number;
-  /** The provider's Retry-After. */
   retryAfterMs: number | undefined;
 }
 
-/**
- * Exponential delay with equal jitter, at least what the provider asked for; null if that exceeds `maxMs`: the call gives up, and a job
- * may retry later.
- * Units:  ms.
- * Source: contract "resilience.retry_base_delay_s", "resilience.retry_max_delay_s".
- */
+/** Exponential delay with equal jitter, ms, at least Retry-After; null to give up above `maxMs` (`resilience.*`). */
 export function retryDelayMs({ tries, baseMs, maxMs, random, retryAfterMs = 0 }: RetryDelayInput): number | null {
   if (retryAfterMs > maxMs) return null;
   return Math.max(retryAfterMs, equalJitterMs(tries, baseMs, maxMs, random));
@@ -27,11 +20,7 @@ const maxRetryAfterMs = dayMs;
 /** An HTTP date begins with the day's name; Date.parse accepts much more. */
 const httpDate = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? /;
 
-/**
- * A Retry-After header in ms from `now`, at most a day; undefined if unreadable.
- * Shapes: seconds (fractions accepted) or an HTTP date; now in ms since the epoch.
- * Source: RFC 9110, section 10.2.3.
- */
+/** Retry-After (RFC 9110, 10.2.3: seconds or a date) in ms from `now`, at most a day; undefined if unreadable. */
 export function readRetryAfterMs(header: string | null, now: number): number | undefined {
   const text = header?.trim() ?? '';
   if (/^\d{1,9}(?:\.\d{1,9})?$/.test(text)) return Math.min(maxRetryAfterMs, Math.ceil(Number(text) * 1000));
@@ -39,11 +28,7 @@ export function readRetryAfterMs(header: string | null, now: number): number | u
   return Number.isNaN(date) ? undefined : Math.min(maxRetryAfterMs, Math.max(0, date - now));
 }
 
-/**
- * Exponential backoff with equal jitter, to spread simultaneous failures.
- * Shapes: tries ≥ 1; random in [0, 1).
- * Units:  ms; in [0.5, 1] × min(maxMs, baseMs × 2^(tries − 1)).
- */
+/** Exponential backoff, ms: 0.5 to 1 × min(maxMs, baseMs × 2^(tries − 1)) by `random` in [0, 1). `tries` from 1. */
 function equalJitterMs(tries: number, baseMs: number, maxMs: number, random: number): number {
   const full = Math.min(maxMs, baseMs * 2 ** Math.min(tries - 1, 30));
   return full * (0.5 + random / 2);
@@ -64,13 +49,11 @@ export function reachDelayMs(tries: number, random: number): number {
 }
 
 /**
- * Limits a provider's retries to a share of its requests, with a small reserve for quiet times. A provider that fails half of its calls
- * never opens its breaker; without a budget each request would then cost `retry_attempts` calls.
- * Units:  1 = one retry; time in ms, monotonic.
- * Source: Finagle's RetryBudget (20 % of requests and a reserve), with a smaller reserve for one household.
+ * Limits a provider's retries to a share of its requests and a small reserve (Finagle's RetryBudget, with 20 %).
+ * A provider that fails half of its calls never opens its breaker: each request would cost `retry_attempts` calls.
  */
 export interface RetryBudget {
-  /** Available retries at `at`. */
+  /** Available retries at `at` (ms, monotonic). */
   balance: number;
   at: number;
 }

@@ -1,15 +1,11 @@
-/** Points of time series from snapshots, one per step with a value. */
-
 export interface Point {
   ts: number;
   value: number;
 }
 
 /**
- * Aggregates values in time order.
- * Units:  ts and stepMs in ms, ts whole; a point's ts is the start of its step (a multiple of stepMs). Steps below a millisecond become
- * one; a step may exceed all time.
- * Gauges: mean of the step. Counters and histograms: last value.
+ * Aggregates values in time order: mean of a step for gauges, else the last value. Units: ts and stepMs in whole ms; a
+ * point's ts is the start of its step, a multiple of stepMs. Steps are at least 1 ms.
  */
 export class SeriesPoints {
   readonly points: Point[] = [];

@@ -1,7 +1,4 @@
-/**
- * Marks pieces of work for traces. Without traces (src/telemetry/open-telemetry.ts) it costs one check; with them the tracer runs the
- * work inside its span. Names and attributes contain only names of routes, messages, tasks, providers, and ids.
- */
+/** Marks work for traces; without traces it costs one check. Attributes are names and ids, never content. */
 import { AsyncResource } from 'node:async_hooks';
 
 export type Attributes = Record<string, string | number>;
@@ -48,5 +45,5 @@ export function presentContext(): Within {
 /** This module is loaded before any span begins. */
 const noContext: Within = AsyncResource.bind(here);
 
-/** Runs work outside traces: background work started by a request. A timer keeps its context, so a repeating one would never leave the trace. */
+/** Runs background work outside the trace of a request: a repeating timer would never leave it. */
 export const outsideTraces: Within = (work) => (isTraced() ? noContext(work) : work());

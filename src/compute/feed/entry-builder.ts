@@ -70,14 +70,13 @@ export class EntryBuilder {
     else if (dateNames.includes(name) && !this.#dates.has(name)) this.#dates.set(name, text);
   }
 
-  /** Null without an address: a link, an identifier that is a URL, or a file. `bases`: defaults for relative addresses. */
+  /** Null without an address: a link, an identifier that is a URL, or a file. `bases`: of relative addresses. */
   build(bases: Bases): FeedItem | null {
     const guid = this.#guid !== null && webAddress.test(this.#guid) ? itemUrl(this.#guid, []) : null;
     const url = this.#address(bases) ?? guid ?? this.episode.file(bases);
     return url === null ? null : { url, ...this.#told() };
   }
 
-  /** Null without a recording. */
   buildEpisode(bases: Bases, lang: string | null): Episode | null {
     const parts = this.episode.build(bases);
     return parts === null ? null : { ...parts, ...this.#told(), guid: this.#guid, lang, link: this.#address(bases) };

@@ -1,7 +1,4 @@
-/**
- * A podcast episode's recording, transcripts and chapters: RSS enclosures, Atom `enclosure` links, JSON Feed attachments;
- * `podcast:transcript` and `podcast:chapters`; duration and author of the iTunes namespace.
- */
+/** Recording, transcripts and chapters of a podcast episode, from RSS, Atom, JSON Feed and their namespaces. */
 import type { PublishedTranscript } from '../../domain/watch-config.ts';
 import { readClock } from '../transcript/cue.ts';
 import { isRecording } from '../web/content-types.ts';
@@ -37,7 +34,6 @@ const maxTranscripts = 10;
 const maxEnclosures = 10;
 const languageTag = /^[a-z]{2,8}(?:-[a-z\d]{1,8}){0,5}$/i;
 
-/** Collects facts about an entry's recording in any order. */
 export class EpisodeParts {
   readonly #enclosures: { url: string; type: string; base: string | null }[] = [];
   readonly #transcripts: { url: string; type: string; lang: string | null; base: string | null }[] = [];

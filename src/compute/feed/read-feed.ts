@@ -45,7 +45,6 @@ function readJsonFeed<Item>(text: string, address: string, build: Build<unknown,
   };
 }
 
-/** Null without an address: a link, an identifier that is a URL, or an attachment. */
 function jsonItem(entry: unknown, bases: Bases): FeedItem | null {
   const url = addressOf(entry, bases) ?? partsOf(entry).file(bases);
   return url === null ? null : { url, ...told(entry) };

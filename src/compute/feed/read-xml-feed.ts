@@ -1,7 +1,4 @@
-/**
- * Reads RSS 0.9x, 1.0 and 2.0, Atom, and feed links of HTML pages as a stream of tags. Tolerates malformed documents. Elements are
- * identified by prefix and local name, with the namespace's usual prefix if declared.
- */
+/** Reads RSS, Atom and the feed links of HTML pages as a stream of tags. Tolerates malformed documents. */
 import { decodeHTMLStrict } from 'entities';
 import { Parser } from 'htmlparser2';
 import { EntryBuilder, entryTexts, escapeAttribute, escapeHtml, textOfTitle } from './entry-builder.ts';
@@ -277,7 +274,6 @@ function localName(name: string): string {
   return name.slice(name.indexOf(':') + 1);
 }
 
-/** Names in lower case, values unescaped. */
 function lowerCased(attributes: Attributes): Attributes {
   const result: Record<string, string> = Object.create(null);
   for (const key in attributes) result[key.toLowerCase()] = decodeHTMLStrict(attributes[key]);

@@ -1,10 +1,7 @@
-/**
- * A bitmap of chunk labels or ordinals: bit `label & 31` of word `label >>> 5`; labels past its end are absent. Used for filters, live
- * and deleted labels; on a SharedArrayBuffer it is sent without a copy.
- */
+/** A set of labels or ordinals: bit `label & 31` of word `label >>> 5`. Labels past its end are absent. */
 export type Bitmap = Uint32Array;
 
-/** An empty set for labels below `end`, in shared memory. */
+/** An empty set for labels below `end`, in shared memory, which threads get without a copy. */
 export function createBitmap(end: number): Bitmap {
   return new Uint32Array(new SharedArrayBuffer(Math.ceil(end / 32) * 4));
 }

@@ -1,7 +1,6 @@
 /**
- * Shared memory budget of large bodies. Beyond `bytes` in total, only the first body in line gets what it needs. So memory is bounded by
- * `bytes` plus one body of maximum size; no body waits for a slow one while bytes are free; and there is no deadlock, as the first
- * always continues.
+ * Memory budget of large bodies: at most `bytes` plus one body of maximum size, since beyond `bytes` only the first in
+ * line gets more. No body waits for a slow one while bytes are free, and the first always continues: no deadlock.
  */
 interface Waiter {
   body: Body;

@@ -1,4 +1,4 @@
-/** JSON that anybody may have written, looked into field by field. */
+/** Reads fields of untrusted JSON. */
 
 /** Null for invalid JSON. Skips a byte order mark. */
 export function parsedJson(text: string): unknown {

@@ -1,6 +1,4 @@
-/** Results that are kept, so that the next call with the same argument is free. */
-
-/** In a map that is emptied when it is full: nothing is asked for in an order that is worth following. */
+/** Caches results by argument, in a map that is emptied when full: no order of access is worth tracking. */
 export function remembered<Key, Result>(most: number, make: (key: Key) => Result): (key: Key) => Result {
   const known = new Map<Key, Result>();
   return (key) => {
@@ -13,7 +11,7 @@ export function remembered<Key, Result>(most: number, make: (key: Key) => Result
   };
 }
 
-/** As long as the object lives. */
+/** Caches results as long as their argument lives. */
 export function rememberedOf<Owner extends object, Result>(make: (owner: Owner) => Result): (owner: Owner) => Result {
   const known = new WeakMap<Owner, Result>();
   return (owner) => {

@@ -1,5 +1,3 @@
-/** Binary search in ascending numbers: the chunker looks for offsets and for running costs, a segment for labels. */
-
 /** Index of the first element >= `value`, or the length. */
 export function firstAtLeast(sorted: ArrayLike<number>, value: number): number {
   let low = 0;

@@ -1,7 +1,4 @@
-/**
- * An immutable string → id table over three typed arrays, for a SharedArrayBuffer or file: the word list, dictionary of
- * a segment. Ids are positions in the list of distinct strings. Lookups allocate nothing.
- */
+/** An immutable table from strings to ids in three typed arrays, for shared memory. Lookups allocate nothing. */
 const encoder = new TextEncoder();
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 let scratch = new Uint8Array(256);

@@ -1,7 +1,4 @@
-/**
- * The k best scored labels: a binary heap over typed arrays, worst on top. Higher score, then lower label: a total order, independent of
- * the order of offers.
- */
+/** The k best scored labels, in a heap with the worst on top. Ties go to the lower label, however they were offered. */
 export interface ScoredLabels<Scores> {
   labels: Uint32Array;
   scores: Scores;

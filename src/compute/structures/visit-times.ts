@@ -1,11 +1,9 @@
 /**
- * When a page was visited, in its row: `first_seen_at`, `last_seen_at` and, with more than two times, `visits`: from the last to the first
- * time, the differences in ms to base 128, low digits first, a digit above 127 if another follows. A day takes 4 bytes, a year 5.
- * A row without `visits` was visited at its first and its last time.
+ * When a page was visited: `first_seen_at`, `last_seen_at` and, with more than two times, `visits`: the differences in
+ * ms from the last to the first time, to base 128, low digits first, a digit above 127 if another follows.
  *
- * `visits` has at most `maxBytes`, so another visit costs the same however many there are. When it is full, one time per hour stays, which
- * is enough for every period of whole hours; or else one per day, in two days and so on, until half is free. The first and the last time
- * stay.
+ * `visits` has at most `maxBytes`, so another visit always costs the same. When it is full, one time per hour stays,
+ * enough for periods of whole hours; or else one per day, two days and so on, until half is free. Both ends stay.
  */
 import { dayMs, hourMs } from '../../domain/durations.ts';
 import type { Page } from '../../domain/page.ts';
@@ -46,7 +44,7 @@ export function visitTimes(page: VisitTimes): number[] {
   return times;
 }
 
-/** Whether some visit lies in [after, before), ms; null is no bound. Reads `visits` only if the first and the last one leave it open. */
+/** Whether a visit lies in [after, before), ms; null: no bound. Reads `visits` only if the ends leave it open. */
 export function isVisitedWithin(page: VisitTimes, after: number | null, before: number | null): boolean {
   const { first_seen_at, last_seen_at, visits } = page;
   const [from, to] = [after ?? Number.NEGATIVE_INFINITY, before ?? Number.POSITIVE_INFINITY];
@@ -94,7 +92,6 @@ function thinned<Visited extends VisitTimes & { visits: Uint8Array }>(page: Visi
   return { ...page, visits };
 }
 
-/** For audits. */
 export function areVisitsSound(page: VisitTimes): boolean {
   const times = visitTimes(page);
   return times.at(-1) === page.first_seen_at && times.every((time, at) => at === 0 || time < times[at - 1]);
