@@ -1,4 +1,3 @@
-/** Agreement of two rankings by several measures. Pure; called by compare and by replays. */
 import type { CompareAgreement } from '../../domain/compare.ts';
 
 export type Agreement = Omit<CompareAgreement, 'model_a' | 'model_b'>;
@@ -12,11 +11,7 @@ export function agreementAtK<Item>(a: readonly Item[], b: readonly Item[], k: nu
   };
 }
 
-/**
- * Intersection size and Jaccard index of two lists' first k, ignoring order.
- * Units:  jaccard from 0 (nothing shared) to 1 (the same set; also for two empty lists).
- * Source: Jaccard 1912.
- */
+/** Size of the intersection, and Jaccard index (0 to 1; 1 for two empty lists), of the first k, ignoring order. */
 export function overlapAtK<Item>(
   a: readonly Item[],
   b: readonly Item[],
@@ -30,11 +25,7 @@ export function overlapAtK<Item>(
   return { intersection_size: shared, jaccard_at_k: union === 0 ? 1 : shared / union };
 }
 
-/**
- * Kendall's tau-b of aligned values: concordant less discordant pairs, over the pairs not tied, on each side.
- * Units:  from −1 (reversed) to 1 (the same order); null for fewer than two items, or if all values of a side are equal.
- * Source: Kendall 1945, "The treatment of ties in ranking problems".
- */
+/** Kendall's tau-b (1945) of aligned values, −1 to 1; null for fewer than two, or if all values of a side are equal. */
 export function kendallTauB(x: readonly number[], y: readonly number[]): number | null {
   let balance = 0;
   let untiedX = 0;
@@ -69,10 +60,8 @@ export function rankCorrelation<Item>(a: readonly Item[], b: readonly Item[]): n
 const rboPersistence = 0.9;
 
 /**
- * Rank-biased overlap, extrapolated beyond the shorter list: the expected share of common items where a reader stops who continues with
- * probability p.
- * Units:  from 0 (nothing shared) to 1 (the same order; also for two empty lists).
- * Source: Webber, Moffat & Zobel 2010, "A similarity measure for indefinite rankings", equation 32 (RBO_EXT).
+ * Rank-biased overlap, 0 to 1 (also 1 for two empty lists): the expected share of common items for a reader who
+ * continues with probability p. Source: Webber, Moffat & Zobel 2010, equation 32 (RBO_EXT).
  */
 export function rankBiasedOverlap<Item>(a: readonly Item[], b: readonly Item[], p = rboPersistence): number {
   const [short, long] = a.length <= b.length ? [a, b] : [b, a];

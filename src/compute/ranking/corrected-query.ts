@@ -1,4 +1,3 @@
-/** The query with corrections, as shown. Pure. */
 import { normalizeText, withoutJoiners } from '../../domain/normalize-text.ts';
 import type { Correction, SearchRequest } from '../../domain/search.ts';
 import { readOperators, withParts } from './query-operators.ts';

@@ -1,7 +1,4 @@
-/**
- * Which pages of a ranking are one page: other addresses of a text, and nearly equal texts. Strict, as two products or versions of a
- * manual share most of their text (docs/models.md, "Duplicates"). Pure.
- */
+/** Finds nearly equal pages. Strict, as versions of a manual share most text (docs/models.md, "Duplicates"). */
 import { foldTitle } from '../../domain/normalize-text.ts';
 import { ownTitle } from '../../domain/page.ts';
 import { registeredName } from '../web/registered-names.ts';
@@ -13,14 +10,13 @@ const bins = 128;
 const shingle = 5;
 /** Shorter texts say too little. Characters in unspaced scripts. */
 const leastWords = 50;
-/** Least share of common shingles: under one address, on different sites, on one site. Of 100 words a changed one costs .1. */
+/** Min share of common shingles: under one address, on different sites, on one site. One word of 100 changes .1. */
 const least = { address: 0.8, elsewhere: 0.9, site: 0.95 } as const;
 /** Pairs compared per search: 13 ms. Pages beyond stay apart. */
 const maxCompared = 100_000;
 
 export interface TextSketch {
   bins: Uint8Array;
-  /** Its length. */
   words: number;
 }
 
@@ -61,9 +57,7 @@ function similarity(a: Uint8Array, b: Uint8Array): number {
   return both === 0 ? 1 : same / both;
 }
 
-/**
- * Pages best first, each with the numbers of later ones that are the same page. `factsOf` returns null for a page that is not compared.
- */
+/** Pages best first, each with the numbers of its later copies. `factsOf`: null for a page that is not compared. */
 export function collapseDuplicates<Ranked extends { page_no: number }>(
   pages: readonly Ranked[],
   factsOf: (page: Ranked) => ComparedPage | null,
@@ -99,7 +93,7 @@ function areSame(a: ComparedPage, b: ComparedPage): boolean {
   return share >= least.site && titleA === titleB && agree(a, b, numbersOf);
 }
 
-/** Equal but for a part at one end, often the site's name; on different sites both may have one. An unknown title is any. */
+/** Equal but for a part at one end, such as the site's name, or on two sites one part each. An unknown title is any. */
 function areOneTitle(a: string | null, b: string | null, isElsewhere: boolean): boolean {
   if (a === null || b === null) return true;
   if (numbersOf(a).join(' ') !== numbersOf(b).join(' ')) return false;

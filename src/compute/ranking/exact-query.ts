@@ -25,7 +25,7 @@ export function urlOfQuery(query: string): string | null {
   return /^[^\s/?#@\\]+(?:[/?#]\S*)?$/.test(word) && /[.:/]/.test(word) ? `https://${word}` : null;
 }
 
-/** Beginnings of an address that the query has, longest first: it may end within a part of the path. Empty for other queries. */
+/** Beginnings of the address in a query, longest first, as it may end within a part of the path. Else empty. */
 export function beginningsOfQuery(query: string): string[] {
   const url = urlOfQuery(query);
   return url === null ? [] : addressBeginnings(url).reverse();
@@ -47,16 +47,12 @@ export function hostOfQuery(query: string): QueriedHost | null {
   return isRegisteredName(domain) ? { domain, words: hostWords(domain) } : null;
 }
 
-/** URLs and mail addresses. */
 export function addressesIn(query: string): string[] {
   const isHost = (name: string) => name.includes('.') && isRegisteredName(name);
   return query.split(/\s+/).filter((part) => part.includes('://') || part.split(/[^\p{L}\p{N}.-]+/u).some(isHost));
 }
 
-/**
- * Spellings of a title by its apostrophes and quotation marks: as given, straight, curly, letter apostrophes (`ʼ`). Stored titles keep
- * their marks; mixed ones are found as given only.
- */
+/** A title's spellings: as given, straight, curly, with letter apostrophes (`ʼ`), as stored titles keep their marks. */
 export function titleSpellings(title: string): string[] {
   const straight = withStraightMarks(title);
   const curly = straight
@@ -74,10 +70,7 @@ export function quotedPhrases(query: string): string[] {
   return [...phrases.values()];
 }
 
-/**
- * For comparing phrases and texts: folded like titles, straight marks, no soft hyphens; `İ`, `I`, `ı` and `i` are equal, as Turkish
- * pairs them differently.
- */
+/** Folded like titles: straight marks, no soft hyphens; `İ I ı i` are equal, as Turkish pairs them differently. */
 export function foldPhrase(phrase: string): string {
   return withStraightMarks(withoutJoiners(foldTitle(phrase)))
     .replaceAll('i\u0307', 'i')

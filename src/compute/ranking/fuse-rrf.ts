@@ -1,15 +1,11 @@
-/** Reciprocal rank fusion. Pure; called by the retriever and the benches. */
-
 export interface FusedHit {
   label: number;
   score: number;
 }
 
 /**
- * Fuse ranked lists of chunk labels by reciprocal rank.
- * Shapes: distinct labels, best first, ties by label. `weights`: per list, above 0, default 1.
- * Units:  score = sum over the lists of weight / (rrfK + rank), rank from 1; comparable within one query only.
- * Source: contract "Search"; Cormack, Clarke & Buettcher 2009.
+ * Fuses lists of distinct labels, best first, by reciprocal rank (Cormack, Clarke & Buettcher 2009; contract "Search").
+ * Units:  score = Σ weight / (rrfK + rank), rank from 1, weights above 0; comparable within one query only.
  */
 export function fuseRrf(lists: readonly Uint32Array[], rrfK: number, weights: readonly number[] = []): FusedHit[] {
   const scores = new Map<number, number>();
@@ -27,10 +23,7 @@ export const rankedHits = (hits: FusedHit[]): FusedHit[] => hits.sort((a, b) => 
 /** Unscored candidates get scores below this, so that all are in 0..1 without ties. */
 const restShare = 0.01;
 
-/**
- * Shapes: `sent` and `scores` aligned; `rest` best first; result of both, best first, ties by label.
- * Units:  any scale; scores outside 0..1 are treated as logits. Result in 0..1.
- */
+/** `scores` of `sent`, as logits if one is outside 0..1; `rest` best first. Result 0..1, best first, ties by label. */
 export function mergeReranked(sent: readonly FusedHit[], scores: Float64Array, rest: readonly FusedHit[]): FusedHit[] {
   const areLogits = scores.some((score) => score < 0 || score > 1);
   const shares = areLogits ? scores.map((score) => 1 / (1 + Math.exp(-score))) : scores;

@@ -1,7 +1,4 @@
-/**
- * Score fusion: BM25F and cosine, each relative to the query's best, with one weight for all models and languages (docs/models.md,
- * "Fusion"). Pure.
- */
+/** Score fusion: BM25F and cosine, each relative to the query's best, with one weight (docs/models.md, "Fusion"). */
 import { type FusedHit, rankedHits } from './fuse-rrf.ts';
 
 /** One side's hits, best first, aligned. */
@@ -21,16 +18,15 @@ export interface BothSides {
 
 /** Weight of the cosine, chosen from .3 to .7 by `npm run bench -- ranking`. */
 export const DENSE_WEIGHT = 0.5;
-/** Words weigh less if the best hit has less than this share of the query: matches of a question in another language are chance. */
+/** With a smaller share of the query in the best hit, words weigh less: in another language they match by chance. */
 const ENOUGH_COVERED = 0.5;
 
 /**
- * (1 - weight) · bm25 / best bm25 + weight · (cosine - floor) / (best cosine - floor); the words' part times 2 · covered, at most 1.
+ * (1 - weight) · min(1, 2 · covered) · bm25 / best bm25 + weight · (cosine - floor) / (best cosine - floor).
  * Shapes: result best first, ties by label, one entry per label.
- * Units:  `floor`: cosine of unrelated texts or null; scores 0 to 1, comparable within one query only. Cosines below the floor count as
- *         the floor. A passage without a vector gets the nearness of its neighbours in the order of words, and cosines weigh less by the
- *         share of such passages: `half_filled` of `npm run bench -- ranking`.
- * Source: convex combination, Bruch, Gai & Ingber 2023.
+ * Units:  0 to 1, comparable within one query only. `floor`: of unrelated texts, or null; lower cosines count as it.
+ * A passage without a vector gets the nearness of its neighbours in the order of words; cosines weigh less by the share
+ * of such passages. Source: convex combination, Bruch, Gai & Ingber 2023.
  */
 export function fuseScores(
   { sparse, dense, cosines, covered }: BothSides,

@@ -1,7 +1,4 @@
-/**
- * Recognizes questions about reading that a list of pages answers: "When did I read about herons?", "Welche Seiten über Schlaf habe ich im
- * März gelesen?". A language is a row of the table. Pure.
- */
+/** Recognizes questions that a list of pages answers, as "When did I read about herons?". A language is a table row. */
 import { type Clock, months, periodOf, weekdays } from './query-times.ts';
 
 export interface ListQuestion {
@@ -17,7 +14,7 @@ interface Language {
   when: string;
   /** What was read. A question has a topic or a period. */
   which: string;
-  /** Words before a time, and how it limits: `since` and `until` include it, `after` and `before` do not; '': only then. */
+  /** Words before a time and how it limits: `since`, `until` include it, `after`, `before` do not; '': only then. */
   limits: Record<string, string>;
   /** Names of times, and of `last` and `this` with their endings, to those of operators. */
   names: Record<string, string>;
@@ -74,7 +71,6 @@ const forms = languages.map(({ when, which, limits, names, endings }) => {
   };
 });
 
-/** Null for other questions. */
 export function readListQuestion(question: string, clock: Clock): ListQuestion | null {
   let asked = question.trim().replace(/\s+/g, ' ');
   if (asked.length > longest) return null;

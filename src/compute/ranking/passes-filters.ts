@@ -1,4 +1,3 @@
-/** Search filters applied to one page. Pure. */
 import { foldTitle } from '../../domain/normalize-text.ts';
 import type { Byline, Page, PageFilters } from '../../domain/page.ts';
 import { type PageFact, pageFacts } from '../../domain/query-clause.ts';
@@ -7,7 +6,7 @@ import { domainMatches } from '../web/domain-match.ts';
 
 type FilteredByline = Pick<Byline, 'published_at' | 'type' | 'tags' | 'folders'>;
 
-/** Does not decide visibility. */
+/** Whether a page passes the filters of a search. Does not decide visibility. */
 export function passesFilters(
   page: Pick<Page, 'no' | 'domain' | 'source'> & VisitTimes,
   bylineOf: () => FilteredByline,

@@ -1,7 +1,4 @@
-/**
- * Synthetic queries: what a person may type who remembers a passage, made from its title, heading or a sentence. Pure; used by replays
- * and trials of models.
- */
+/** Synthetic queries that a person who remembers a passage may type, for replays and trials of models. */
 
 export interface PassageText {
   title: string | null;
@@ -21,8 +18,7 @@ const words = new Intl.Segmenter('und', { granularity: 'word' });
 const sentences = new Intl.Segmenter('und', { granularity: 'sentence' });
 
 /**
- * A query for a passage, or null if it has too few words. One in four is the title or heading: those are found by words alone and
- * distinguish the sides least.
+ * Null for too few words. One in four is the title or heading: words alone find those, so they distinguish sides least.
  * Source: inverse cloze task, Lee, Chang & Toutanova 2019; with words dropped, as people forget some.
  */
 export function pseudoQuery({ title, section, text }: PassageText, random: Random): string | null {

@@ -1,7 +1,6 @@
 /**
- * Reads the operators of a query (`operatorHelp` in src/domain/query-clause.ts), with optional space after the colon. A minus follows white
- * space and precedes a letter, digit or quotation mark: `--all` is text. `OR` stands between words or operators. Operators with invalid
- * values are text, and reported. Pure.
+ * Reads the operators of a query (`operatorHelp` in src/domain/query-clause.ts). A minus follows white space and
+ * precedes a letter, digit or quotation mark: `--all` is text. Operators with invalid values are text, and reported.
  */
 import { foldTitle } from '../../domain/normalize-text.ts';
 import { pageTypes, type QueryClause, type QueryClauses } from '../../domain/query-clause.ts';

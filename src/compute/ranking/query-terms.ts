@@ -31,11 +31,9 @@ export interface ContentWord {
 export const OF_NONE = -1;
 
 /**
- * The query's words, with repetitions, with a stem per language of the library, as texts are stemmed in their own. Drops stop words of
- * the query's language, English ones and elided articles while others remain; other languages' lists contain meaningful words (`grupo`,
- * `última`).
- * Shapes: aligned, with English stems; `languages`: the library's; `spoken`: possible query languages, most frequent first, default
- * English.
+ * The query's words, with repetitions, stemmed in every language of the library. Drops stop words of the query's
+ * language, English ones and elided articles while others remain; other languages' lists contain meaningful words
+ * (`grupo`). `spoken`: languages that the query may be in, most frequent first, default English.
  */
 export function contentWords(
   { words, stems }: TermSequence,
@@ -81,10 +79,7 @@ export function contentWords(
   };
 }
 
-/**
- * For scripts searched by pairs: pairs `across` a word border, and ideographs that are words `alone`. The last character of a run has no
- * pair.
- */
+/** In scripts searched by pairs: pairs `across` words, and ideographs that are words `alone`. Runs end without one. */
 function charactersOf({ words, stems }: TermSequence, language: string): { across: Set<number>; alone: number[] } {
   const across = new Set<number>();
   const alone: number[] = [];

@@ -1,7 +1,4 @@
-/**
- * Times that a query names: `2026`, `2026-03`, `2026-03-05`, an instant, `7d`, `3 weeks ago`, `yesterday`, `monday`, `last week`, `march`,
- * `march 2026`. Each is its first moment in the user's time zone; weeks begin on Monday. Pure.
- */
+/** Times such as `2026-03`, `7d` and `last week`: their first moment in the user's zone. Weeks begin on Monday. */
 import { remembered } from '../structures/remembered.ts';
 
 export interface Clock {

@@ -1,5 +1,3 @@
-/** Reasons for suggestions, in words. Pure. */
-
 /** Cosine of pages called very close; a wording only. */
 const veryClose = 0.75;
 const close = 0.5;
@@ -11,7 +9,6 @@ export function nearnessReason(cosine: number): string {
 
 const maxTitle = 40;
 
-/** By shared entities, if any, and the result's title. */
 export function nearResultReason(title: string, names: readonly string[]): string {
   const quoted = `“${title.length > maxTitle ? `${title.slice(0, maxTitle).toWellFormed().trimEnd()}…` : title}”`;
   return names.length === 0 ? `close to ${quoted}` : `mentions ${listed(names)}, as ${quoted} does`;
@@ -19,7 +16,6 @@ export function nearResultReason(title: string, names: readonly string[]): strin
 
 const shownNames = 3;
 
-/** Shared entities, most specific first. */
 export function sharedReason(names: readonly string[]): string {
   return `both mention ${listed(names)}`;
 }

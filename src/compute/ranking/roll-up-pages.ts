@@ -1,5 +1,3 @@
-/** Ranks pages by ranked chunks. Pure. */
-
 import { dayMs } from '../../domain/durations.ts';
 import type { RollupStrategy } from '../../domain/search.ts';
 import type { FusedHit } from './fuse-rrf.ts';
@@ -17,12 +15,9 @@ export interface RollUp {
 }
 
 /**
- * Score of a page by its best `rollup_m` hits:
- * - `max`: the best score
- * - `mean_top_m`: their mean; fewer hits are no disadvantage
- * - `sum_rrf`: their sum of reciprocal ranks, so several good passages outweigh one
+ * Score of a page by its best `rollup_m` hits (contract "RollupStrategy"): `max`, `mean_top_m` (fewer hits are no
+ * disadvantage), or `sum_rrf`, the sum of reciprocal ranks: several good passages outweigh one.
  * Shapes: hits best first; result best first, ties by page number; hits without a page are dropped.
- * Source: contract "RollupStrategy".
  */
 export function rollUpPages(
   hits: readonly FusedHit[],
@@ -49,11 +44,7 @@ export function rollUpPages(
   return ranked.sort((a, b) => b.score - a.score || a.page_no - b.page_no);
 }
 
-/**
- * 1 for a page seen now or in the future, halved per half-life.
- * Units:  ms since the epoch; halfLifeDays above 0.
- * Source: contract "recency_half_life_days"; design "after, before, recency": by `last_seen_at`.
- */
+/** 1 for a page seen now or later, halved per half-life (above 0). Times in ms. Contract "recency_half_life_days". */
 export function recencyFactor(lastSeenAt: number, now: number, halfLifeDays: number): number {
   return 2 ** (-Math.max(0, now - lastSeenAt) / (halfLifeDays * dayMs));
 }

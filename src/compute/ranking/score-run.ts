@@ -1,4 +1,3 @@
-/** Measures of an answer against judged pages, and their means. Pure. */
 import type { Measures } from '../../domain/evaluation.ts';
 
 export interface JudgedAnswer {
@@ -26,10 +25,7 @@ export function measureAnswer({ ranked, candidates, grades }: JudgedAnswer, k: n
   };
 }
 
-/**
- * How much nDCG the reranker added over the order in which the candidates came to it. Both are looked at where there was an answer:
- * candidates beyond it, or before its offset, would be counted against a reranker that had no say there.
- */
+/** nDCG that the reranker added to the candidates' order, at answered ranks only: it had no say at others. */
 export function rerankLift({ ranked, candidates, grades }: JudgedAnswer, k: number): number {
   const before = candidates.slice(0, ranked.length).map((page, place) => (ranked[place] === 0 ? 0 : page));
   return ndcg(ranked, grades, k) - ndcg(before, grades, k);
@@ -54,12 +50,7 @@ export function meanOf(values: readonly (number | null)[]): number | null {
 
 type Grades<Item> = ReadonlyMap<Item, number>;
 
-/**
- * Normalised discounted cumulative gain of the first k: gain 2^grade − 1, discount log2(rank + 1), over the best order of the judged
- * pages.
- * Units:  0 to 1; 0 without relevant pages.
- * Source: Järvelin & Kekäläinen 2002; the exponential gain of Burges et al. 2005; design "measures".
- */
+/** nDCG of the first k, 0 to 1: gain 2^grade − 1, discount log2(rank + 1). Source: Järvelin & Kekäläinen 2002. */
 export function ndcg<Item>(ranked: readonly Item[], grades: Grades<Item>, k: number): number {
   const best = [...grades.values()].sort((a, b) => b - a).slice(0, k);
   const ideal = best.reduce((sum, grade, i) => sum + discountedGain(grade, i), 0);
@@ -67,10 +58,7 @@ export function ndcg<Item>(ranked: readonly Item[], grades: Grades<Item>, k: num
   return ranked.slice(0, k).reduce((sum, item, i) => sum + discountedGain(grades.get(item) ?? 0, i), 0) / ideal;
 }
 
-/**
- * One over the rank of the first relevant page among the first k, else 0.
- * Source: Voorhees 1999 (TREC-8 question answering).
- */
+/** One over the rank of the first relevant page among the first k, else 0. Source: Voorhees 1999 (TREC-8). */
 export function reciprocalRank<Item>(ranked: readonly Item[], grades: Grades<Item>, k: number): number {
   const first = ranked.slice(0, k).findIndex((item) => isRelevant(grades, item));
   return first < 0 ? 0 : 1 / (first + 1);
