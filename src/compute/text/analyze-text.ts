@@ -1,10 +1,8 @@
 /**
- * The single linguistic pass over a text: tokens with exact offsets, costs, words, terms and sentences. Chunking, embedding and both
- * indexes use it, and queries follow the same rules. A tokenizer (wink-nlp for texts) splits stretches and finds sentences; unspaced
- * scripts and over-long runs are handled here.
- *
- * Most stretches are known and cached, so the tokenizer gets a digest of the text (text-digest.ts). One analyzer per thread, as it owns
- * tokenizer and caches. Any string is safe, in linear time.
+ * The only linguistic pass over a text: tokens with offsets, costs, words, terms and sentences, for chunks, vectors and
+ * both indexes; queries follow the same rules. wink-nlp splits stretches and finds sentences of texts; unspaced scripts
+ * and long runs are handled here. Most stretches are cached, so the tokenizer reads a digest (text-digest.ts).
+ * One analyzer per thread. Any string is safe, in linear time.
  */
 import { Lexicon } from './lexicon.ts';
 import { eachCharacter } from './scripts.ts';
@@ -41,10 +39,7 @@ export interface TextAnalyzer {
   terms(text: string): { words: string[]; stems: string[] };
 }
 
-/**
- * wink never forgets a token and keeps its source digest alive, so it is recreated (0.2 s) after this many new stretches; one of 13 or
- * more characters counts five. Bounds it to about 100 MB.
- */
+/** wink keeps every token, so it is recreated (0.2 s) after so many stretches, at 100 MB; long ones count five. */
 const maxTokenizerLoad = 100_000;
 const longStretch = 13;
 /** Size limits of the caches of stretches and terms; about 20 MB each. */
@@ -107,7 +102,7 @@ export function createTextAnalyzer(createTokenizer: () => Tokenizer): TextAnalyz
     return tokenEnds === null ? UNKNOWN : memory.learn(surface, partsOf(surface, tokenEnds), formOf(surface));
   }
 
-  /** Tokenize the digest, learn new stretches, and add all waiting tokens. Known stretches only matter for sentences. */
+  /** Tokenizes the digest, learns new stretches, adds all waiting tokens. Known stretches matter for sentences only. */
   function readDigest(buffer: TokenBuffer, text: string, wantsSentences: boolean): void {
     const { places, starts, ends, ids } = digest;
     const read = wantsSentences || digest.hasUnknown ? tokenize(digest.stretches) : nothingRead;
@@ -234,10 +229,7 @@ function withStrings(analyzed: Omit<AnalyzedText, 'words' | 'stems'>): AnalyzedT
   };
 }
 
-/*
- * Line ends that end a sentence without a full stop: blank lines, list items, short lines (headings, verse, tables, code). Long lines
- * count as wrapped prose.
- */
+/* Line ends that end a sentence: blank lines, list items, short lines. Long lines count as wrapped prose. */
 
 /** UTF-16 units: mail and plain text wrap at 60 to 80. */
 const shortestWrappedLine = 50;
@@ -266,8 +258,8 @@ function startsHere(pattern: RegExp, text: string, at: number): boolean {
 }
 
 /**
- * Stretches without a need for the tokenizer, which takes several microseconds each: a word or number with at most one mark on either
- * side. Most new ones are such. A test ensures equality with wink-nlp.
+ * Stretches that need no tokenizer, which takes microseconds each: a word or number with at most one mark on either
+ * side. Most new ones are such. A test compares the results with wink-nlp's.
  */
 const plainWord = /^[("“[]?\p{L}[\p{L}\p{M}]*[,;:)\]"”]?$/u;
 const plainNumber = /^[0-9]+[,;]?$/;

@@ -1,7 +1,4 @@
-/**
- * Splits an analyzed text into chunks of whole sentences up to a target size, per section, repeating the previous chunk's last
- * sentences. Pure.
- */
+/** Splits a text into chunks of whole sentences, per section; each repeats the last sentences of the one before. */
 import type { Section } from '../../domain/page.ts';
 import { firstAbove, firstAtLeast } from '../structures/sorted-search.ts';
 import type { AnalyzedText } from './analyze-text.ts';
@@ -31,11 +28,10 @@ const smallestSectionShare = 0.2;
 const largestOverlapShare = 0.5;
 
 /**
- * Shapes: `sections` ascending by `char_start`; chunks in text order.
- * Invariants: every word is in a chunk; no chunk exceeds `hard_max_tokens`, is without a word, or contains the previous one. A sentence
- * over the maximum is split between tokens, a token between characters. The overlap is whole sentences, or tokens within a split
- * sentence.
- * Errors: none; empty without words. Settings are trusted: integers, target and maximum >= 1.
+ * Shapes: `sections` ascending by `char_start`; chunks in text order, empty without words.
+ * Invariants: every word is in a chunk; no chunk is over `hard_max_tokens`, without words, or contains the previous.
+ * A sentence over the maximum is split between tokens, a token between characters. An overlap is whole sentences, or
+ * tokens within a split sentence. Settings are trusted: integers, target and maximum >= 1.
  */
 export function chunkText(
   analyzed: AnalyzedText,
@@ -162,8 +158,8 @@ interface TokenSection {
 }
 
 /**
- * Sections as adjacent token ranges covering all tokens; text before the first has no title. A section below `smallest` joins the next
- * (the last joins the previous), with the first existing title and time. `costBefore[i]`: cost of all tokens before i.
+ * Adjacent token ranges that cover all tokens. A section below `smallest` joins the next one (the last the previous),
+ * with the first title and time that exists. `costBefore[i]`: cost of all tokens before i.
  */
 function mergeSections(
   analyzed: AnalyzedText,

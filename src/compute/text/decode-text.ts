@@ -1,4 +1,4 @@
-/** Decodes foreign bytes: pages, feeds, captions, imports. Declared encodings are often wrong, so they are checked against the bytes. */
+/** Decodes foreign bytes. Declared encodings are often wrong, so they are checked against the bytes. */
 import { isAscii, isUtf8 } from 'node:buffer';
 import { analyse } from 'chardet';
 
@@ -28,9 +28,8 @@ export function streamDecoder(encoding: string) {
 }
 
 /**
- * Detects the encoding from all bytes, in pieces. Order of trust: byte order mark; UTF-16 by zeros; valid UTF-8; a possible `charset` of
- * the header; the document's declaration (`isMarkup`); UTF-8 with errors; statistics.
- * Source: HTML standard, "Determining the character encoding", with those checks added.
+ * Detects the encoding. Order of trust: byte order mark; UTF-16 by zeros; valid UTF-8; the header's `charset`; the
+ * document's declaration; UTF-8 with errors; statistics. Source: HTML standard, "Determining the character encoding".
  */
 export class EncodingGuess {
   readonly #charset: string | null;
@@ -67,7 +66,6 @@ export class EncodingGuess {
   }
 }
 
-/** How well bytes fit UTF-8. */
 class Utf8Fit {
   broken: Uint8Array | null = null;
   /** Non-ASCII characters minus errors. */

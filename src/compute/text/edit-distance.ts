@@ -5,10 +5,7 @@ type Units = Uint8Array | Uint16Array;
 let rows = [new Int32Array(64), new Int32Array(64), new Int32Array(64)];
 let units = [new Uint16Array(64), new Uint16Array(64)];
 
-/**
- * Edits (insert, delete, replace, swap neighbours), or `most + 1` if there are more.
- * Units: UTF-16 code units. Time: O(length × most). Source: optimal string alignment, in a band (Ukkonen 1985).
- */
+/** Edits (insert, delete, replace, swap) of UTF-16 units, or `most + 1` if more. O(length × most): Ukkonen 1985. */
 export function editDistance(a: string, b: string, most: number): number {
   if (Math.abs(a.length - b.length) > most) return most + 1;
   const longest = Math.max(a.length, b.length);

@@ -1,7 +1,4 @@
-/**
- * A page's facts as searchable text in addition to title and body: author, site, words of the address, tags, notes. Used
- * by indexing and recovery; host names also by queries.
- */
+/** A page's facts as searchable text in addition to title and body: author, site, address, tags, notes. */
 
 import { domainToUnicode } from 'node:url';
 import { parse } from 'tldts';
@@ -72,7 +69,7 @@ export function hostWords(domain: string): string {
 const mostFolders = 8;
 const longestBeginning = 200;
 
-/** Beginnings of an address by folder, shortest first: `host`, `host/a`, `host/a/b`; without scheme, `www.`, query and last slash. */
+/** Beginnings of an address by folder, shortest first: `host`, `host/a`; without scheme, `www.`, query, last slash. */
 export function addressBeginnings(url: string): string[] {
   if (!URL.canParse(url)) return [];
   const { host, pathname } = new URL(url);

@@ -1,7 +1,4 @@
-/**
- * Irregular forms of English nouns, verbs and adjectives, which no stemmer brings together. Without forms that are more often another
- * word: `found`, `left`, `saw`, `lives`, `leaves`, `people`; or names in lower case: `led`, `fed`, `sat`, `met`.
- */
+/** Irregular English forms, which no stemmer handles; not those that are often another word or name: `found`, `met`. */
 
 /** Each base with its forms. */
 const families = `

@@ -1,6 +1,4 @@
-/** Language codes known to the index. */
-
-/** ISO 639-1. */
+/** ISO 639-1 codes that the index knows. */
 export const languages: readonly string[] =
   `am ar az be bg bn ca cs da de el en es et eu fa fi fr gu he hi hr hu hy is it ja ka kn ko ku lo lt lv ml mr ms nl no or pa pl pt ro
   ru sk sl sq sr sv ta te th tl tr uk ur vi yo zh`.split(/\s+/);

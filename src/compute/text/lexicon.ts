@@ -1,7 +1,4 @@
-/**
- * Numbers terms: each pair of word and stem, with the word's other forms if any, gets a number once. Numbers are local to a lexicon, which
- * only grows; its owner replaces a large one.
- */
+/** Numbers each pair of word and stem, with its other forms. A lexicon only grows; its owner replaces a large one. */
 import { remembered } from '../structures/remembered.ts';
 import { isOfPairs } from './scripts.ts';
 import { stemIn } from './stemmers.ts';
@@ -54,7 +51,6 @@ export class Lexicon {
     return term;
   }
 
-  /** Terms of the word's other forms (other-forms.ts). */
   othersOf(term: number): readonly number[] {
     return this.#othersOf.get(term) ?? noTerms;
   }
@@ -78,7 +74,6 @@ export class Lexicon {
     return stopWordsOf(language).has(word) && !isOfPairs(word);
   }
 
-  /** Its first stem, or undefined for an unknown word. */
   stemOfWord(word: string): string | undefined {
     const term = this.#firstTerms.get(word);
     return term === undefined ? undefined : this.stems[this.stemOf[term]];

@@ -1,10 +1,9 @@
 /**
- * Reads names from the states of the encoder's middle layer: a linear layer over a piece of text and its neighbours gives the evidence for
- * each tag (outside, or begin and inside of each type), and the most probable sequence of tags gives the spans. Run by the encoder's
- * process; the weights come from `scripts/train-names.ts`.
- *
- * Layout of the file (little endian, 32 bits each): magic 'RBNT' · version · dim · radius · bias [tags] · transitions [tags × tags] ·
- * shapes [tags × shapes] · weights [2 × radius + 1][tags × dim], all float but the first four.
+ * Reads names from the states of the encoder's middle layer. A linear layer over a piece and its neighbours scores each
+ * tag (outside; begin and inside of a type); the most probable sequence of tags gives the spans.
+ * File (`scripts/train-names.ts`; little endian, 32 bits each, floats after the first four): magic 'RBNT' · version ·
+ * dim · radius · bias [tags] · transitions [tags × tags] · shapes [tags × shapes] ·
+ * weights [2 × radius + 1][tags × dim].
  */
 import type { TextPieces } from '../embedding/unigram-tokenizer.ts';
 
@@ -120,7 +119,7 @@ function bestTags(scores: Float32Array, transitions: Float32Array): Uint8Array {
 /** How far the ends of a word are looked for: longer ones are no words of a language. */
 const maxWord = 40;
 const wordPart = /[\p{L}\p{M}\p{N}]/u;
-/** Scripts whose words are not set apart by spaces. */
+/** Scripts without spaces between words. */
 const unspaced =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
 const isWordPart = (text: string, at: number) => at >= 0 && at < text.length && wordPart.test(characterAt(text, at));

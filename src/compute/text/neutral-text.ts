@@ -1,12 +1,6 @@
-/**
- * Page text for a language model: without invisible characters, which may contain hidden instructions; terminal controls become U+FFFD.
- * Stored text is unchanged. Pure.
- */
+/** Text for a language model, without invisible characters, which may hide instructions; controls become U+FFFD. */
 
-/**
- * Default ignorable characters (joiners, fillers, directions, selectors, tags) and interlinear annotations; line and paragraph
- * separators, control characters except tab and line feed. A carriage return before a line feed is dropped.
- */
+/** Dropped: default ignorables, annotations, CR before LF. Replaced: separators, controls except tab and line feed. */
 const invisible = String.raw`\p{Default_Ignorable_Code_Point}|[\ufff9-\ufffb]|\r(?=\n)`;
 const steering = String.raw`[\p{Zl}\p{Zp}]|(?![\t\n])\p{Cc}`;
 
@@ -22,8 +16,8 @@ const region = String.raw`\u{e0067}\u{e0062}(?:\u{e0065}\u{e006e}\u{e0067}|\u{e0
 const flag = String.raw`\u{1f3f4}${region}`;
 
 /**
- * Invisible characters that affect the display, directly after what they change, one of a kind: a row of them would be a message.
- * Source: Unicode 16, sections 23.2 and 23.4; UTS 51.
+ * Invisible characters that affect the display, right after what they change; one of a kind, as a row of them could be
+ * a message. Source: Unicode 16, sections 23.2 and 23.4; UTS 51.
  */
 const needed = [
   // Emoji sequences and variants; the flags of England, Scotland and Wales.

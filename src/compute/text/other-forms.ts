@@ -1,7 +1,4 @@
-/**
- * Other forms of what is written, by which a text is found in addition to its words: `wifi` for `Wi-Fi`, `user` for `getUserName`, `1.2`
- * for `1.2.3`. Used by indexing, queries and highlights alike. Every pattern is bounded, so the time is linear.
- */
+/** Other forms by which a text is found: `wifi` for `Wi-Fi`, `user` for `getUserName`, `1.2` for `1.2.3`. Linear. */
 import { normalizeText, withoutJoiners } from '../../domain/normalize-text.ts';
 
 /** UTF-16 offsets of what is written. */
@@ -9,7 +6,7 @@ export interface OtherForm {
   start: number;
   end: number;
   word: string;
-  /** `joined`: words as one; `part`: of a longer word, which a query for the word does not ask for; `name`: with its marks. */
+  /** `joined`: words as one; `part`: of a longer word, for which it is not searched; `name`: with its marks. */
   kind: 'joined' | 'part' | 'name';
 }
 

@@ -1,9 +1,7 @@
 /**
- * Decides a page's languages once, at indexing, from its text and declaration; the row stores them. The only language detection
- * (docs/decisions/language-detection.md).
- *
- * A language needs two detectors: eld chooses between 60 languages, nearly always right on those; franc rejects 340 others, which eld
- * takes for relatives. A declaration can replace the second. Otherwise: unknown.
+ * Decides a page's languages once, at indexing; nothing else detects languages (docs/decisions/language-detection.md).
+ * A language needs two detectors: eld, nearly always right on its 60 languages; and franc, which rejects 340 others
+ * that eld takes for relatives, or else a declaration. Otherwise: unknown.
  */
 import { eld } from 'eld/extrasmall';
 import { francAll } from 'franc-all';
@@ -36,15 +34,12 @@ const maybeForeign = 0.12;
 const leastWords = 8;
 const fewWords = 24;
 const latinOnly = /^[\p{Script=Latin}\p{Script=Common}\p{Script=Inherited}]*$/u;
-/**
- * franc's scores relative to its best language: minimum to confirm a language, maximum to refute a declared one. Chosen on half of the
- * texts of bench/language-detection.ts.
- */
+/** franc's score relative to its best: min to confirm a language, max to refute it (bench/language-detection.ts). */
 const confirmed = 0.97;
 const declaredToo = 0.9;
 /** Languages unknown to eld and more probable than franc's small ones: they must not fit better. */
 const relatives = new Set(['af', 'eo', 'gl', 'la', 'mk']);
-/** Passages tried for further languages, and those tried in vain at a page's beginning: a detector takes milliseconds. */
+/** Max passages tried for further languages, and tried in vain at the beginning: a detector takes milliseconds. */
 const mostTried = 16;
 const mostInVain = 2;
 /** Nearly identical in writing: a declaration decides. */
@@ -91,7 +86,7 @@ export function decideLanguages(
   return { language: declared, passage_languages: known === '' ? [] : [known, ...others] };
 }
 
-/** The page language with most stop words in a passage; the first for a short one or without stop words; '' without any. */
+/** The page language with most stop words in a passage; the first one if it is short or has none; '' without any. */
 export function languageOfPassage(text: Part, passage: TokenRange, languages: readonly string[]): string {
   const [first = '', ...others] = languages;
   if (others.length === 0 || stopWords(text, passage, first).words < fewWords) return first;

@@ -1,7 +1,4 @@
-/**
- * What a page mentions, made of the spans that the encoder found in its passages: each name once, as it is written, with its places.
- * Pure; the time is linear in the text that the spans cover.
- */
+/** The names that a page mentions, from the encoder's spans: each once, as it is written, with its places. Linear. */
 import { foldName, withoutJoiners } from '../../domain/normalize-text.ts';
 import { headingOf, type PassageToEmbed } from '../embedding/embedding-text.ts';
 import type { NameSpans, NameType } from './name-tags.ts';
@@ -12,7 +9,7 @@ export interface MentionedName {
   type: NameType;
   /** Folded name: of one type there is one of a key. */
   key: string;
-  /** Each spelling with its places: UTF-16 offsets into the body, start and end in turn; those of the title are below 0. */
+  /** Spellings with their places: UTF-16 offsets into the body, start and end in turn; those of the title below 0. */
   forms: [form: string, places: number[]][];
 }
 
@@ -128,14 +125,14 @@ function mentionsIn(title: string, body: string, spans: NameSpans): Mention[] {
 /** What stands between a title and the name of its site. */
 const separators = ['|', '·', '»', '–', '—', '-'].map((sign) => ` ${sign} `);
 
-/** `Rivers of Ghana - Wikipedia`: without the site's name, which says where a page is, where it has no more words than what is before it. */
+/** Without the site's name (`Rivers of Ghana - Wikipedia`), if it has at most as many words as what is before it. */
 function lengthWithoutSite(title: string): number {
   const at = Math.max(...separators.map((separator) => title.lastIndexOf(separator)));
   const wordsOf = (part: string) => part.split(/\s+/).length;
   return at > 0 && wordsOf(title.slice(at + 3)) <= wordsOf(title.slice(0, at)) ? at : title.length;
 }
 
-/** What is judged of the line that a name stands in: between 200 and 300 characters on each side, the same for names near each other. */
+/** From 200 to 300 characters on each side, the same for names near each other. */
 function lineAround(text: string, at: number): [from: number, to: number] {
   const cell = at - (at % 100);
   const from = Math.max(0, cell - 200);

@@ -1,6 +1,6 @@
 /**
- * A tokenizer by rules, for queries: free to create, where wink-nlp takes half a second and 40 MB per thread. Gives the same words and
- * terms as wink (ensured by a test), but no costs or sentences.
+ * A tokenizer by rules, for queries: wink-nlp takes half a second and 40 MB per thread. It gives the same words and
+ * terms as wink (a test compares them), but no costs or sentences.
  */
 import type { Tokenizer } from './wink-tokenizer.ts';
 
@@ -14,7 +14,7 @@ const clitic = /^'(?:s|re|ve|ll|d|m|a)$/i;
 const marks = /^['.,:]+|['.,:]+$/g;
 /** The second part of `F-16A`, which stays whole. */
 const afterLetter = /\p{L}-$/u;
-/** A number with a suffix: of ordinals and decades two digits join the letters, times of day are whole, others are split. */
+/** Numbers with suffix: ordinals and decades keep two digits with the letters, times are whole, others are split. */
 const number = /^(\p{N}+(?:[.,:]\p{N}+)*)(\p{L}.*)$/su;
 const wholeNumber = /^(?:\p{N}{1,2}(?:st|nd|rd|th)|(?:\p{N}\p{N})?\p{N}0s|[\p{N}:]+[ap]m)$/u;
 const suffixedPair = /^(\p{N}+)(\p{N}\p{N}(?:s|st|nd|rd|th))$/u;

@@ -1,7 +1,4 @@
-/**
- * Stems by language: Snowball for 24 languages (`@orama/stemmers`); words of other languages are their own stems. English uses wink's
- * Porter stemmer, by which every text is analysed first (analyze-text.ts). Indonesian and Malay count as one.
- */
+/** Stems by language: Snowball for 24, wink's Porter stemmer for English; words of others are their own stems. */
 import { stemmer as arabic } from '@orama/stemmers/arabic';
 import { stemmer as armenian } from '@orama/stemmers/armenian';
 import { stemmer as bulgarian } from '@orama/stemmers/bulgarian';
@@ -99,7 +96,7 @@ function beforeApostrophe(word: string): string {
 }
 const umlauts: Readonly<Record<string, string>> = { ae: 'ä', oe: 'ö', ue: 'ü' };
 
-/** The folded stem of a lower-case NFC word; null if the rules do not apply: a number, a character pair, a name like `c++`. */
+/** The folded stem of a lower-case NFC word; null for a number, a character pair, or a name like `c++`. */
 export function stemIn(language: string, given: string): string | null {
   if (!word.test(given) || isOfPairs(given) || (ascii.test(given) && !latin.has(language))) return null;
   if (accentsTellWords(language)) return given;
@@ -108,10 +105,7 @@ export function stemIn(language: string, given: string): string | null {
   return foldAccents(stemmers.get(language)?.(written) || written);
 }
 
-/**
- * In languages with significant accents, the term for spelling without them; null in others. Cannot collide with words, which have no
- * control characters.
- */
+/** Where accents tell words apart, the term for a spelling without them; else null. A control character marks it. */
 export function bareTerm(language: string, given: string): string | null {
   return accentsTellWords(language) && word.test(given) ? bareMark + foldAccents(given) : null;
 }

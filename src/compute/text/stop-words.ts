@@ -3,10 +3,7 @@ import * as lists from 'stopword';
 import { remembered } from '../structures/remembered.ts';
 import { accentsTellWords, foldAccents } from './scripts.ts';
 
-/**
- * Closed classes of English: articles, pronouns, prepositions, conjunctions, auxiliaries, question words, clitics. The package lacks a
- * third of them. Without ambiguous ones: `us`, `may`, `will`, `can`, `mine`.
- */
+/** English function words, a third of which the package lacks. Without ambiguous ones: `us`, `may`, `will`, `can`. */
 export const englishFunctionWords: ReadonlySet<string> = new Set(
   `a an the this that these those
   i me my myself we our ours ourselves you your yours yourself he him his himself she her hers herself

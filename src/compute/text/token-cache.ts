@@ -1,9 +1,9 @@
-/** Cache of stretches (words with punctuation) and their parts, in flat arrays: about 100 bytes each. Most stretches repeat. */
+/** Cache of stretches (words with punctuation) and their parts in flat arrays, about 100 bytes each. Most repeat. */
 import { longer, ownCopy } from '../structures/longer.ts';
 import type { Lexicon } from './lexicon.ts';
 import type { WordPart } from './word-terms.ts';
 
-/** `markedWord`: a word and a sentence mark; `marked`: other use of such marks; `word`: none, begins with a letter or digit; `other`. */
+/** `markedWord`: a word and a sentence mark; `marked`: such a mark elsewhere; `word`: begins with a letter or digit. */
 export type StretchForm = 'markedWord' | 'marked' | 'word' | 'other';
 
 const FORMS: readonly StretchForm[] = ['markedWord', 'marked', 'word', 'other'];

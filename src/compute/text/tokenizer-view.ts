@@ -1,13 +1,10 @@
-/**
- * A view of the text for the tokenizer with equal length and offsets: white space becomes plain spaces; unspaced scripts, and long runs
- * (quadratic time), are blanked and returned as runs.
- */
+/** The text for the tokenizer, with equal offsets: plain spaces; unspaced scripts and long runs (quadratic) blanked. */
 import { normalizeText } from '../../domain/normalize-text.ts';
 import { remembered } from '../structures/remembered.ts';
 import { type CharacterRun, findUnspacedRuns } from './scripts.ts';
 import { curlyApostrophes } from './word-terms.ts';
 
-/** Measured with `$1$1…`, its slowest input: 1 ms for 256 units, 7 ms for 1,024; words, nearly all URLs and any markup are shorter. */
+/** Its slowest input, `$1$1…`, takes 1 ms for 256 units, 7 ms for 1,024; words and nearly all URLs are shorter. */
 export const longestRun = 128;
 
 const spaceOrControl = /[\s\p{Cc}\u200b\ufeff]/gu;

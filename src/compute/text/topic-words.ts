@@ -1,8 +1,6 @@
 /**
- * Keywords of topics by class-based TF-IDF: a word or phrase stands for a topic when many of its pages have it and few of the others.
- * Pages count, not occurrences, so that no single page speaks for a topic. A topic is compared with the other pages of its language only,
- * whose common words would otherwise set it apart; one that is nearly all of its language is named by the words that most of its pages have.
- * Source: Grootendorst 2022 (BERTopic).
+ * Keywords of topics by class-based TF-IDF (BERTopic, Grootendorst 2022): words and phrases that many of a topic's
+ * pages have, and few others of the same language. Pages count, not occurrences: no single page speaks for a topic.
  */
 import { findUnspacedRuns } from './scripts.ts';
 import { englishFunctionWords, stopWordsOf } from './stop-words.ts';
@@ -30,15 +28,12 @@ interface ScoredTerm {
 
 /** An ampersand joins capitals only (`R&D`): elsewhere it is what is left of an entity of HTML. */
 const word = /\p{L}[\p{L}\p{M}\p{N}]*(?:(?:[-'’.]|(?<=\p{Lu})&(?=\p{Lu}))[\p{L}\p{N}][\p{L}\p{M}\p{N}]*)*/gu;
-/** Addresses and entities of HTML: what is written, but not said. */
+/** Addresses and entities of HTML. */
 const markup = /\b(?:https?:\/\/|www\.)[^\s<>"]+|&#?\w+;|<[a-z/][^<>]*>/gi;
 const possessive = /['’]s$/i;
 /** `aren't`, `we'll` */
 const contraction = /(?:n['’]t|['’](?:re|ve|ll|d|m))$/i;
-/**
- * What web pages say about themselves, news agencies, weekdays and legal forms of companies: none names a subject. English also stands on
- * pages of other languages.
- */
+/** Words that name no subject: of web pages, agencies, weekdays, legal forms. English ones occur in all languages. */
 const boilerplate: ReadonlySet<string> = new Set(
   `inc corp ltd llc plc gmbh pty sarl cookie cookies newsletter newsletters subscribe subscribed subscription login signup logout username password
   copyright javascript advertisement advertisements sponsored click download homepage website webpage sitemap href http https www html com
@@ -51,10 +46,10 @@ const mostWords = 3;
 const shortest = 3;
 const longest = 40;
 const shortestUnspaced = 2;
-/** Letters in a row of a script without spaces: bounded, because the platform's segmenter takes quadratic time. Sentences are shorter. */
+/** Bounded, as the platform's segmenter takes quadratic time in unspaced scripts. Sentences are shorter. */
 const letters = /[\p{L}\p{M}\p{N}]{1,1024}/gu;
 
-/** Finds the terms of a text, in order; its language is an ISO 639-1 code, or '' if unknown. `stem` folds inflections. */
+/** The terms of a text, in order. `language`: ISO 639-1, '' for unknown. `stem` folds inflections. */
 export function createTopicTerms(stem: (word: string) => string): (text: string, language: string) => TopicTerm[] {
   const segmenter = new Intl.Segmenter(undefined, { granularity: 'word' });
   const spaced = (text: string, language: string, isLeftOut: (word: string) => boolean, terms: TopicTerm[]) => {
@@ -116,7 +111,7 @@ const leastPages = 2;
 const leastShare = 0.04;
 /** It is so many times as frequent on the topic's pages as on the others, both counts smoothed by half a page. */
 const leastRatio = 3;
-/** A word on more of the other pages is a common one, however many of the topic have it: `your` of advice, `said` of news. */
+/** A word on a larger share of other pages is a common one: `your` of advice, `said` of news. */
 const mostElsewhere = 0.1;
 /** The other pages of the language are so many for each of the topic, or they do not show what is common. */
 const leastOthers = 0.1;
@@ -135,7 +130,7 @@ const keptTerms = 0.75;
 const maxSurfaces = 4;
 /** A word is written small when so much of its uses are: titles and beginnings of sentences are capitalised. */
 const smallShare = 0.3;
-/** Two stems are forms of one word when one is the beginning of the other, has so many letters, and lacks at most so many. */
+/** Two stems are forms of a word if one begins with the other, of min so many letters, and has at most so many more. */
 const leastCommonLetters = 4;
 const mostLettersMore = 3;
 
@@ -266,7 +261,7 @@ export class TopicWords {
     return [...this.#languages.values(), this.#titles];
   }
 
-  /** The keywords of each topic, best first, in the language of most of its pages that gives any, or from its titles. */
+  /** Keywords of each topic, best first, in the language of most of its pages that gives any, or from its titles. */
   keywords(): Map<number, string[]> {
     const most = new Map<number, number>();
     const found = this.#titles.keywords();

@@ -1,7 +1,4 @@
-/**
- * wink-nlp's tokens and sentence ends for stretches between white space. Offsets are recovered by token lengths; where they do not add
- * up (wink rewrites some contractions) a plain rule splits the stretch.
- */
+/** Tokens and sentence ends by wink-nlp, aligned by token lengths; where wink rewrites text, a plain rule splits it. */
 import winkModel from 'wink-eng-lite-web-model';
 import winkNlp, { type Model } from 'wink-nlp';
 
@@ -21,7 +18,7 @@ const plainToken = /[\p{L}\p{M}\p{N}]+|[^\p{L}\p{M}\p{N}\s]/gu;
 
 const ownEntities = (winkModel.metaCER as () => unknown)();
 
-/** Without custom entities: wink-eng-lite-web-model 1.8.1 doubles their string at each load and throws after some twenty. */
+/** Without custom entities: the model 1.8.1 doubles their string at each load and throws after some twenty. */
 export const englishModel: Model = { ...winkModel, metaCER: () => ownEntities };
 
 /** With its own language model (180 ms, 40 MB), which remembers every distinct token. */

@@ -1,7 +1,6 @@
 /**
- * A text's words as one byte each, for phrase search (engine/words/labels-matching.ts). Words are folded runs of letters and digits
- * without invisible hyphens and joiners; in unspaced or inflected scripts each character that is no punctuation. So a phrase has the same
- * bytes in any context. A byte distinguishes 254 of 255 pairs.
+ * A text's words as one byte each, so that a phrase has the same bytes in any context. Words are folded runs of letters
+ * and digits; in unspaced or inflected scripts each character but punctuation. A byte distinguishes 254 of 255 pairs.
  */
 import { withoutJoiners } from '../../domain/normalize-text.ts';
 import { foldAccents } from './scripts.ts';

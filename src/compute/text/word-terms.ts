@@ -1,7 +1,4 @@
-/**
- * A token's words, terms and cost. Compound tokens (`covid-19`, `node.js`, a URL) are split so that each part is found; abbreviations
- * lose their dots.
- */
+/** A token's words, terms and cost. Compound tokens (`covid-19`, a URL) are split so that each part is found. */
 import { normalizeText, withoutJoiners } from '../../domain/normalize-text.ts';
 import { ownCopy } from '../structures/longer.ts';
 import { otherForms } from './other-forms.ts';
@@ -107,7 +104,7 @@ export function createWordTerms(stem: (word: string) => string): (surface: strin
   return describe;
 }
 
-/** Moves token ends so that each marked number is a token: the tokenizer splits `v3.11.4` into five. Returns `ends` if unchanged. */
+/** Makes each marked number a token: the tokenizer splits `v3.11.4` into five. Returns `ends` if unchanged. */
 export function endsAroundNumbers(surface: string, ends: readonly number[]): readonly number[] {
   const cut = Array.from(surface.matchAll(markedNumber), ({ 0: number, index }) => ({
     start: index,
@@ -127,7 +124,7 @@ export function withCostsOf(others: readonly WordPart[], parts: readonly WordPar
   });
 }
 
-/** `parts` of a stretch with its other forms, each at the part in which it ends. `describe`: as of `createWordTerms`. */
+/** `parts` of a stretch with its other forms, each at the part in which it ends. `describe`: see `createWordTerms`. */
 export function withOtherForms(
   surface: string,
   parts: readonly WordPart[],
@@ -145,10 +142,7 @@ export function withOtherForms(
   });
 }
 
-/**
- * Joins the tokenizer's parts of `C++` or `C#` at equal cost, so that these names differ from others with the same letter. `parts`: of a
- * stretch, in order and covering it; names inside a larger part (`U.S#`, the first) stay.
- */
+/** Joins the parts of `C++` or `C#` at equal cost, not inside a larger part. `parts`: in order, covering a stretch. */
 export function joinSignedLetters(surface: string, parts: readonly WordPart[]): readonly WordPart[] {
   const names = [...surface.matchAll(signedLetter)]
     .map(({ 0: name, index }) => ({ start: index, end: index + name.length, word: name.toLowerCase() }))
