@@ -128,10 +128,7 @@ function readHtmlTranscript(html: string): Cue[] {
   return inOrder(cues);
 }
 
-/*
- * JSON of the podcast namespace (`segments` of `startTime`, `endTime`, `speaker`, `body`), of transcription endpoints (`segments` of
- * `start`, `end`, `text`; or `text` alone), and of whisper.cpp (`transcription` of `offsets` in ms and `text`).
- */
+/* JSON of the podcast namespace, of transcription endpoints, and of whisper.cpp, whose `offsets` are in ms. */
 
 /** Errors: none; empty for other JSON. */
 function readJsonTranscript(text: string): Cue[] {

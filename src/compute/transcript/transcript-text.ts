@@ -1,4 +1,4 @@
-/** Builds a text with timed sections from cues. Sections are chapters, or windows of time; long chapters have several. */
+/** Builds a text with timed sections from cues: chapters, or windows of time. Long chapters have several sections. */
 import type { Section } from '../../domain/page.ts';
 import type { Cue } from './cue.ts';
 
@@ -13,7 +13,7 @@ export interface TranscriptText {
   sections: Section[];
 }
 
-/** Section length, seconds: at 120 to 180 words a minute about 270 to 410 tokens, one chunk of `chunking.target_tokens` (448). */
+/** Seconds per section: at 120 to 180 words a minute 270 to 410 tokens, a chunk of `chunking.target_tokens` (448). */
 const windowS = 120;
 /** Limit for a section without a sentence end. */
 const longestWindowS = 150;

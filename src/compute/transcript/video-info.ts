@@ -1,7 +1,4 @@
-/**
- * Parses yt-dlp's description of a video or list. Content is untrusted: every field is optional, checked and cut; invalid ones are
- * ignored. Runs on a thread: it may be megabytes.
- */
+/** Parses yt-dlp's untrusted description of a video or list, on a thread: every field is optional, checked and cut. */
 import { z } from 'zod';
 import { itemUrl, oneLine } from '../feed/feed.ts';
 import { parsedJson } from '../structures/json-fields.ts';

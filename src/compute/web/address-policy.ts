@@ -1,7 +1,4 @@
-/**
- * Decides which network addresses may be fetched: public ones and those that the operator lists. src/providers/web-fetch.ts resolves
- * names and asks for each address.
- */
+/** Decides for each resolved address whether it may be fetched: public ones, and those that the operator lists. */
 import ipaddr from 'ipaddr.js';
 import { normalizeDomain } from './domain-match.ts';
 
@@ -11,10 +8,7 @@ export type AddressPolicy = ReturnType<typeof addressPolicy>;
 
 type HostRule = { name: string } | { range: [Address, number] };
 
-/**
- * Globally routed addresses: IPv4 without special ranges, IPv6 2000::/3 without embedded IPv4, tunnels and documentation.
- * Source: the special-purpose registries of RFC 6890 as in ipaddr.js; RFC 4291, section 2.4.
- */
+/** Globally routed (RFC 4291, 2.4). ipaddr.js excludes tunnels, embedded IPv4 and other special ranges (RFC 6890). */
 const globalUnicast = ipaddr.IPv6.parseCIDR('2000::/3');
 
 /**
@@ -66,10 +60,7 @@ function addressOf(text: string): Address | null {
   return isPlain(bare) ? ipaddr.process(bare) : null;
 }
 
-/**
- * The URL parser has normalized `127.1`, `0x7f000001` and the like, which are ambiguous. ipaddr.js treats the unused `::1.2.3.4` (RFC
- * 4291, 2.5.5.1) as `::ffff:1.2.3.4`.
- */
+/** No form that the URL parser normalizes (`127.1`), and no `::1.2.3.4`, which ipaddr.js reads as `::ffff:1.2.3.4`. */
 function isPlain(text: string): boolean {
   return ipaddr.IPv4.isValidFourPartDecimal(text) || (ipaddr.IPv6.isValid(text) && !/^::\d+\./.test(text));
 }

@@ -1,6 +1,6 @@
 /**
- * Canonical URLs identify pages: lower-case scheme and host; no default port, user name, password, fragment (except `#!` and `#/`) or
- * tracking parameters; path and parameter order as given. With `known_addresses`, forms of a page on known sites have one address.
+ * The URL that identifies a page: without default port, user name, password, tracking parameters and fragment (except
+ * `#!` and `#/`); path and order as given. With `known_addresses`, known forms of a page have one address.
  */
 import { rememberedOf } from '../structures/remembered.ts';
 import { isTooLongToRead, normalizeHost, tooLong } from './domain-match.ts';
@@ -15,10 +15,7 @@ import {
 export interface CanonicalizeSettings {
   /** Parameters to drop, case-insensitive; a trailing `*` matches any ending. */
   tracking_params: readonly string[];
-  /**
-   * Domain, or domain and beginning of a path → the only parameters kept there and on subdomains; the longest matching domain counts,
-   * then the longest path.
-   */
+  /** Domain, or domain and path prefix → the only parameters kept there and on subdomains; the longest match counts. */
   keep_params: Readonly<Record<string, readonly string[]>>;
   /** Also apply known-addresses.ts. Absent in rules of earlier versions. */
   known_addresses?: boolean | undefined;
@@ -49,11 +46,7 @@ const schemeAndHost = /^[a-z][a-z0-9+.-]*:\/\/([^/?#\\]+)/i;
 const noPage = /^(?:javascript|vbscript|data|blob):/i;
 const keptFragment = /^#[!/]/;
 
-/**
- * Canonicalise any URL; idempotent.
- * Errors: `{invalid}` with the cause.
- * Source: contract "Canonicalization"; the WHATWG URL standard.
- */
+/** Idempotent. Errors: `{invalid}` with the cause. Source: contract "Canonicalization"; the WHATWG URL standard. */
 export function canonicalizeUrl(url: string, settings: CanonicalizeSettings): CanonicalUrl | { invalid: string } {
   const authority = schemeAndHost.exec(url.trimStart())?.[1];
   if (authority === undefined) return { invalid: 'url must have a scheme and a host' };
@@ -80,10 +73,7 @@ export function withoutQuery(url: string): string {
   return url.replace(/^([^?#]*)\?[^#]*/, '$1');
 }
 
-/**
- * The address to fetch a page from: the form that was read, such as an archived copy, without tracking parameters; the canonical URL if
- * that is of another address.
- */
+/** The address to fetch: the form that was read, such as an archived copy, without tracking; or the canonical URL. */
 export function addressToFetch(
   { canonical_url, original_url }: { canonical_url: string; original_url: string },
   settings: CanonicalizeSettings,
@@ -101,7 +91,7 @@ export function hostOf(url: string): string {
   return 'invalid' in written ? '' : written.domain;
 }
 
-/** Canonical URLs that people consider equal: http or https, with or without `www.` and a final slash. At most 7; none for other schemes. */
+/** URLs that people take for equal: http or https, with or without `www.` and a last slash; at most 7. */
 export function addressesLike(canonicalUrl: string): string[] {
   const { protocol, host, pathname, search, hash } = new URL(canonicalUrl);
   if (protocol !== 'https:' && protocol !== 'http:') return [];
@@ -177,7 +167,7 @@ function upperCaseEscapes(text: string): string {
   return text.includes('%') ? text.replace(/%[0-9a-f]{2}/gi, (octet) => octet.toUpperCase()) : text;
 }
 
-/** An address from a header in ASCII: Node decodes headers as Latin-1, so other bytes are percent-encoded unchanged for the server. */
+/** An address from a header. Node decodes headers as Latin-1, so other bytes than ASCII are percent-encoded. */
 export function addressInHeader(value: string): string {
   return value.replace(/[\x80-\xff]/g, (byte) => `%${byte.charCodeAt(0).toString(16).toUpperCase()}`);
 }

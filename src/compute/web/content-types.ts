@@ -1,4 +1,3 @@
-/** What the content types of servers say: which answers and enclosures are sound recordings. */
 /** Generic types, of file storage and download links. */
 export const unnamedTypes: readonly string[] = [
   'application/octet-stream',

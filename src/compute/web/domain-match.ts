@@ -1,7 +1,4 @@
-/**
- * Domains as the service compares them: lower-case ASCII host names without port, matched by whole labels from the right.
- * Called by canonicalisation, the blacklist, forgetting and search filters.
- */
+/** Domains: lower-case ASCII host names without port, compared by whole labels from the right. */
 /** RFC 1035, 2.3.4: characters of a host, and of a label. */
 const maxHostLength = 253;
 const maxLabelLength = 63;
@@ -16,10 +13,7 @@ export function domainMatches(domain: string, pattern: string): boolean {
   return domain.length === pattern.length || domain[domain.length - pattern.length - 1] === '.';
 }
 
-/**
- * A typed site or address, such as `example.com` or `example.com/private`, with the path as of `URL`, lower-case, ending in a slash.
- * Null for anything else, also with `*`, a query, a fragment or a user name: it would match nothing.
- */
+/** A typed site or address, such as `example.com/private`: path in lower case, with a final slash. Else null. */
 function placeOf(place: string): { domain: string; path: string } | null {
   const bare = place.trim().replace(/^https?:\/\//i, '');
   const [host] = bare.split('/', 1);
@@ -52,11 +46,7 @@ export function* domainSuffixes(domain: string): Generator<string> {
   }
 }
 
-/**
- * Normalize a typed domain: lower case, punycode, without port and final dot.
- * Errors: `{invalid}` with the cause for anything but a host. Refuses `*`, which the URL parser accepts: such a pattern would match
- * nothing.
- */
+/** A typed domain in lower case and punycode, without port and final dot. Errors: `{invalid}` with the cause. */
 export function normalizeDomain(input: string): string | { invalid: string } {
   const typed = input.trim();
   if (typed === '') return { invalid: 'domain must not be empty' };
@@ -73,10 +63,7 @@ export function isTooLongToRead(host: string): boolean {
   return host.length > maxWrittenLength;
 }
 
-/**
- * Lower case, without the final dot; takes a host of the URL parser.
- * Errors: `{invalid}`, ending a sentence about what a host must be.
- */
+/** Lower case, without the final dot. `hostname`: of the URL parser. `{invalid}`: the end of a sentence about hosts. */
 export function normalizeHost(hostname: string): string | { invalid: string } {
   const lower = hostname.toLowerCase();
   const host = lower.endsWith('.') ? lower.slice(0, -1) : lower;

@@ -1,16 +1,10 @@
-/**
- * What is known of addresses on the web: parameters that track readers, and sites with several addresses for one page. Used by
- * `canonicalizeUrl` under `canonicalize.known_addresses`. A rule is here only if it never makes one address of two pages.
- */
+/** Tracking parameters, and several addresses of one page on known sites. No rule may make one address of two pages. */
 import { domainMatches, normalizeHost } from './domain-match.ts';
 import { unescaped } from './unescaped.ts';
 
 const wordsOf = (list: string): string[] => list.trim().split(/\s+/);
 
-/**
- * Parameters that identify a click, a campaign or a reader; a trailing `*` matches any ending. Dropped with a value only: `?dm_i` alone
- * may select a page.
- */
+/** Identify a click, campaign or reader; `*` is any ending. Dropped only with a value: `?dm_i` may select a page. */
 export const knownTrackingParams = [
   // Advertisement networks
   ...wordsOf(`
@@ -38,7 +32,7 @@ export const knownTrackingParams = [
   `),
 ];
 
-/** Domain, or domain and beginning of a path → further parameters that select nothing there; all matching entries count. */
+/** Domain, or domain and path prefix → further parameters that select nothing there; all matching entries count. */
 const trackingParamsOf: Readonly<Record<string, readonly string[]>> = {
   'amazon.com': wordsOf('pf_rd_* pd_rd_* ref_ qid sr sprefix crid dib dib_tag content-id _encoding'),
   'bbc.com': wordsOf('ocid'),
@@ -62,7 +56,7 @@ const trackingParamsOf: Readonly<Record<string, readonly string[]>> = {
   'youtube.com': wordsOf('feature pp ab_channel app themerefresh cbrd ucbcb'),
 };
 
-/** Sites where a parameter of the default set selects what is shown; hosts of GitLab and Gitea often begin with the program's name. */
+/** Where a default parameter selects what is shown. GitLab's and Gitea's hosts often begin with the program's name. */
 const keptParamsOf: Readonly<Record<string, readonly string[]>> = {
   'codeberg.org': ['ref'],
   'git.sr.ht': ['ref'],
@@ -72,7 +66,7 @@ const keptParamsOf: Readonly<Record<string, readonly string[]>> = {
 };
 const codeHost = /^(?:git|gitlab|gitea|forgejo)\./;
 
-/** Entries of a table that match a place; a key is a domain, or a domain and the beginning of a path that ends with a whole segment. */
+/** Entries of a table that match a place. A key is a domain, or a domain and whole segments of a path. */
 export function placesLike(table: Readonly<Record<string, unknown>>, domain: string, path: string): string[] {
   return Object.keys(table).filter((place) => {
     const slash = place.indexOf('/');
@@ -83,7 +77,6 @@ export function placesLike(table: Readonly<Record<string, unknown>>, domain: str
   });
 }
 
-/** Further parameters that track readers there. */
 export function trackingParamsAt(domain: string, path: string): string[] {
   return placesLike(trackingParamsOf, domain, path).flatMap((place) => trackingParamsOf[place]);
 }
@@ -97,7 +90,7 @@ export function selectingParamsAt(domain: string, path: string): string[] {
 /** Copies of copies, such as an archived page of an AMP cache. */
 const maxSteps = 8;
 
-/** The address that this one is a form of: of the archived or cached page, of the site's usual host, of the video. The same one if none. */
+/** The usual form of an address: of the archived or cached page, the site's usual host, the video; or itself. */
 export function usualAddress(address: URL): URL {
   if (!/^https?:$/.test(address.protocol)) return address;
   let found = address;

@@ -1,4 +1,4 @@
-/** Registered names by tldts' public suffix list. Separate from `domain-match.ts`, which also runs in the extension: the list is 110 KB. */
+/** Registered names, by tldts' public suffix list of 110 KB, which the extension does not load (`domain-match.ts`). */
 import { parse } from 'tldts';
 
 /** Names under a public suffix: `forbes.com`, `www.bbc.co.uk`; not `co.uk`, `node.js`. */

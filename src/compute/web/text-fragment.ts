@@ -1,6 +1,6 @@
 /**
- * Links to a passage by a text fragment (WICG "Text Fragments") with its first and last words. Browsers take the first match, so the
- * first phrase is long, and longer if the text before it has it, too; phrases are whole words of one line, as browsers do not match across blocks. Pure.
+ * Links to a passage by a text fragment (WICG "Text Fragments") with its first and last words. Browsers take the first
+ * match, so the first phrase is long. Phrases are whole words of a line: no match crosses blocks.
  */
 import { findUnspacedRuns } from '../text/scripts.ts';
 
@@ -13,7 +13,7 @@ interface Span {
 const fewestWords = 4;
 const fewestFirstWords = 6;
 const mostWords = 12;
-/** Shorter lines are skipped if possible: headings also occur in tables of contents, which the text may lack. UTF-16 units. */
+/** UTF-16 units. Shorter lines are skipped if possible: headings may also be in a table of contents not in the text. */
 const shortLine = 24;
 
 const longestWord = 60;
@@ -28,9 +28,7 @@ const word = /[\p{L}\p{N}\p{M}\p{Join_C}]+(?:['’.,:\-‑@&/+#_][\p{L}\p{N}\p{M
 const wordCharacters = /^[\p{L}\p{N}\p{M}]{2}$/u;
 const segmenter = new Intl.Segmenter(undefined, { granularity: 'word' });
 
-/**
- * The URL with a text fragment for `start` to `end` of a passage's text. The URL alone if there are no words.
- */
+/** The URL with a text fragment for a passage; the URL alone if there are no words. */
 export function textFragmentLink(url: string, text: string, passage: Span): string {
   const directive = textDirective(text, passage);
   if (directive === null) return url;
@@ -56,10 +54,7 @@ function textDirective(text: string, passage: Span): string | null {
   return last === null ? start : `${start},${encoded(text.slice(last.start, last.end))}`;
 }
 
-/**
- * Sentences, each within a line or cell, without half words at the passage's ends or list markers (not text in browsers). White space
- * between sentences varies on pages and would not match.
- */
+/** Sentences, each in a line or cell, without half words and list markers. White space between them varies on pages. */
 function linesOf(text: string, passage: Span): Span[] {
   const { start: from, end: to } = wholeWords(text, passage);
   return sentencesOf(text.slice(from, to))
