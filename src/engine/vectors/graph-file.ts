@@ -1,9 +1,6 @@
 /**
- * The neighbour graph (HNSW) of a large space, by the optional package `hnswlib-node`: building it, and its file. Labels are those of the
- * rows; vectors are the rounded rows. Without the package every search is exact.
- *
- * The package's calls on one graph must not overlap, so a graph belongs to one thread, and is read only after its file was checked: a
- * damaged one ends the process.
+ * The neighbour graph (HNSW) of a large space, by the optional package `hnswlib-node`; without it searches are exact.
+ * One thread owns a graph, as calls on it must not overlap. It is read after a check: a damaged file ends the process.
  */
 import type { HierarchicalNSW } from 'hnswlib-node';
 import { type Bitmap, GrowingBitmap } from '../../compute/structures/bitmap.ts';

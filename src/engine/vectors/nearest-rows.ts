@@ -13,7 +13,7 @@ export function nearestRows(table: VectorTable, k: number): Neighbours {
   return comparison.neighbours();
 }
 
-/** The same in steps of one block of rows, for tables whose comparison takes minutes. */
+/** `nearestRows` in steps of one block of rows, for tables that take minutes. */
 export class RowComparison {
   readonly table: VectorTable;
   readonly #vectors: VectorRows;
@@ -68,7 +68,6 @@ class BestNeighbours {
     this.#worstAt = new Uint16Array(count);
   }
 
-  /** Two rows with their cosine. */
   offer(row: number, other: number, cosine: number): void {
     if (cosine > this.#worst[row]) this.#replaceWorst(row, other, cosine);
     if (cosine > this.#worst[other]) this.#replaceWorst(other, row, cosine);

@@ -1,4 +1,4 @@
-/** Searches a neighbour graph of rows, on the searcher thread that owns it. What is not in the graph is compared one by one. */
+/** Searches a neighbour graph on the searcher thread that owns it. Rows outside of it are compared one by one. */
 import type { HierarchicalNSW } from 'hnswlib-node';
 import { type Bitmap, bitmapOf, hasBit } from '../../compute/structures/bitmap.ts';
 import { type ScoredLabels, TopK } from '../../compute/structures/top-k.ts';
@@ -12,7 +12,6 @@ const efPerWanted = 4;
 /** Below this share of the rows, allowed ones are compared one by one. */
 const fewAllowed = 0.1;
 
-/** Rows of a space, and their graph if there is one. */
 export interface SearchedRows {
   rows: VectorRows;
   graph: RowGraph | null;

@@ -1,7 +1,6 @@
 /**
- * Long work on all rows of a space: their file, and dropping erased ones. Tasks of a work thread over shared memory; the owner chooses
- * paths, fsyncs and renames. A file is loaded only if size and sha256 match the manifest.
- *
+ * Work-thread tasks on all rows of a space: their file, and dropping erased ones. The owner chooses paths, fsyncs and
+ * renames. A file is loaded only if size and sha256 match the manifest.
  *   8 × u32 header (magic, version, dim, bytes of a row, count) | rows as in memory (vector-rows.ts)
  */
 

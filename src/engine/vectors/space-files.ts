@@ -1,9 +1,4 @@
-/**
- * A vector space's files and how far they lag. Files change by whole generations: one save at a time; a failed one leaves the old
- * generation valid.
- *
- *   <generation>.rows    every row (row-tasks.ts)
- */
+/** A vector space's files `<generation>.rows`, and how far they lag. A failed save leaves the old generation valid. */
 import { rm } from 'node:fs/promises';
 import pLimit from 'p-limit';
 import { z } from 'zod';
@@ -64,7 +59,6 @@ export async function openSpaceFiles(options: SpaceFilesOptions) {
     adopted: found !== null,
     /** Number of the valid generation; 0 before the first save. */
     number: () => manifest.generation,
-    /** Whether named rows could not be loaded. */
     rowsLost: () => rowsLost,
     unsaved: () => changes - saved,
     changed(count = 1): void {
@@ -84,7 +78,7 @@ export async function openSpaceFiles(options: SpaceFilesOptions) {
       await folder.sweep(manifest, { isSaved: true });
     },
     sweep: () => folder.sweep(found === null ? null : manifest, { isSaved: false }),
-    /** Save the current rows as the next generation. Errors: those of `write` and the file system; the old files then still load. */
+    /** Saves the rows as the next generation. Errors: those of `write` and the file system; the old files then load. */
     save: (write: WriteRows): Promise<void> =>
       saves(async () => {
         const written = changes;

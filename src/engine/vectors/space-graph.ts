@@ -1,12 +1,9 @@
 /**
- * The neighbour graph of one vector space: when it is built, its file, and the searcher that uses it. A graph is a cache of the rows: it
- * may be deleted at any time, and searches are exact without it.
- *
- *   graph/graph.hnsw   the package's file (graph-file.ts)
- *   graph/next.hnsw    being written
- *   graph/graph.json   checksum and labels of graph.hnsw; a graph without it, or of another checksum, is deleted
- *
- * Opening, leaving and a copy of the rows take turns (`inTurn`); a build, which takes minutes, does not, and can be stopped.
+ * The neighbour graph of a vector space: when it is built, its file, its searcher. It is a cache of the rows, and may
+ * be deleted at any time: then searches are exact. Opening, leaving and copies of the rows take turns (`inTurn`); a
+ * build, which takes minutes, does not, and can be stopped.
+ *   graph/graph.hnsw (graph-file.ts), graph/next.hnsw while it is written
+ *   graph/graph.json: checksum and labels of graph.hnsw, which is deleted if they are missing or wrong
  */
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, rename, rm } from 'node:fs/promises';
@@ -39,7 +36,7 @@ export interface SpaceGraphOptions extends Pick<SpaceFilesOptions, 'dir' | 'mode
   rows: () => { rows: VectorRows; id: number };
 }
 
-/** A graph grows above this share of rows outside of it, and more than some, which take a fraction of a millisecond to compare. */
+/** A graph grows above this share of rows outside of it, and above so many, which take under a millisecond. */
 const MAX_OUTSIDE_SHARE = 0.05;
 const MAX_OUTSIDE = 2048;
 /** It is rebuilt above this share of its labels without a row. */
@@ -236,7 +233,7 @@ export function spaceGraph({
     },
     /** Nothing opens, closes or uses a graph meanwhile. */
     inTurn: <Result>(work: () => Promise<Result>): Promise<Result> => turns(work),
-    /** Delete a graph that has a label without a row, in files and memory. Errors: file system errors; those of the threads. */
+    /** Deletes a graph that has a label without a row. Errors: file system errors; those of the threads. */
     async purge(): Promise<void> {
       if (!existsSync(dir)) return;
       await withoutBuilds(async () => {

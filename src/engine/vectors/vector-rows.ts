@@ -1,14 +1,13 @@
 /**
- * Vectors as int8 rows with their labels, in memory that threads share: one writes, all read, nothing is copied between them. Rows are
- * only appended; an erased row is zeroed and keeps its place until the live rows are copied, so row numbers are stable. A row is its
- * vector scaled to a peak of 127. A score is the cosine of the rounded row with the query rounded to 12 bits; error: docs/storage.md.
+ * Vectors as int8 rows with labels, in memory that threads share: one writes, all read. Rows are only appended; an
+ * erased row is zeroed and keeps its number until the live rows are copied. A row is its vector scaled to a peak of
+ * 127. Scores are cosines of rounded rows with the query rounded to 12 bits (errors: docs/storage.md).
  *
  *   rows     64 KiB: count, live rows · for each reader 64 KiB: the query as i16, a block of addresses, a block of sums
  *            then each row: label u32, 1 / length f32 (0: erased), 8 unused bytes, `stride` bytes
  *   places   by label: 1 + its row, or 0
- *
- * A row counts once it is complete: `count` is written last. A reader that meets a row while it is erased may see a wrong score, but
- * never finds the label afterwards.
+ * A row counts once it is complete: `count` is written last. A reader may see a wrong score for a row that is being
+ * erased, but never finds its label afterwards.
  */
 import { type Dots, LANES, MAX_PAGES, openDots, QUERY_PEAK } from './dot-kernel.ts';
 
@@ -117,7 +116,7 @@ export class VectorRows {
     return labels.subarray(0, at);
   }
 
-  /** Append vectors[offset .. offset + dim), finite and nonzero, under a new label. Throws RangeError without changes if memory runs out. */
+  /** Appends vectors[offset .. offset + dim), finite and nonzero. RangeError without changes if memory runs out. */
   append(label: number, vectors: Float32Array, offset: number): void {
     const row = this.count;
     this.#reserve(row + 1);
@@ -127,7 +126,6 @@ export class VectorRows {
     this.#enter(row, label, 1 / Math.sqrt(squares));
   }
 
-  /** Copy a row of the same dimension under its label. */
   appendRow(label: number, from: VectorRows, source: number): void {
     const row = this.count;
     this.#reserve(row + 1);
@@ -282,7 +280,7 @@ function grow(memory: WebAssembly.Memory, bytes: number): void {
   memory.grow(Math.ceil(bytes / PAGE_BYTES / GROWTH_PAGES) * GROWTH_PAGES);
 }
 
-/** Write the scaled, rounded vector; returns its squared length. A function, as class fields would be reread for each number. */
+/** Writes the scaled, rounded vector; returns its squared length. Class fields would be reread for each number. */
 function roundInto(bytes: Int8Array, at: number, vector: Float32Array, scale: number): number {
   let squares = 0;
   for (let i = 0; i < vector.length; i++) {

@@ -1,8 +1,6 @@
 /**
- * Owner of one model's vectors: rows in memory that the searcher threads read (vector-rows.ts), and their file. The only writer; runs on
- * the main thread without heavy work. LMDB's vectors are the truth and no label changes its vector, so recovery is a set difference:
- * `open` reports labels to add again; labels that are not live are removed.
- *
+ * Owner and only writer of a model's vectors: rows that searchers read (vector-rows.ts), and their file. LMDB is the
+ * truth and no label changes its vector, so recovery is a set difference: `open` reports labels to add again.
  * Invariants:
  * - Searches started after `add` resolves find its labels; searches started after a call of `remove` do not.
  * - A batch with a bad vector is refused as a whole.
@@ -106,9 +104,7 @@ export class VectorSpace {
   }
 
   /**
-   * Add vectors; searches find them when this resolves. Existing labels stay. `passOverZeros`: skip rows of zeros (chunks without terms)
-   * instead of refusing the batch.
-   * Shapes: `labels.length` rows of `dim` numbers.
+   * Searches find these `labels.length` rows when this resolves. Existing labels stay. `passOverZeros`: skip zero rows.
    * Errors: BadVectorError (nothing stored); IndexClosedError; RangeError without memory: part may be stored.
    */
   async add(labels: Uint32Array, vectors: Float32Array, { passOverZeros = false } = {}): Promise<void> {
@@ -131,7 +127,7 @@ export class VectorSpace {
     this.#tend();
   }
 
-  /** Call before labels get other vectors: a graph of the former ones is deleted. Errors: file system errors; those of the threads. */
+  /** Call before labels get other vectors: deletes the graph. Errors: file system errors; those of the threads. */
   leaveGraph(): Promise<void> {
     return this.#graph.leave();
   }
@@ -155,10 +151,7 @@ export class VectorSpace {
     this.#tend();
   }
 
-  /**
-   * The k live labels nearest to a vector, or to the mean of labels' rows, by cosine: best first, ties by label.
-   * Errors: BadVectorError for the vector; those of the threads.
-   */
+  /** The k live labels nearest to a vector or to a mean of rows, best first, ties by label. Errors: BadVectorError. */
   async search(
     to: Float32Array | Uint32Array,
     k: number,
@@ -168,7 +161,6 @@ export class VectorSpace {
     return this.#options.searchers.nearest({ rows: this.rows, to, k, minScore, allow }, signal);
   }
 
-  /** As of the task `related`. Errors: those of the threads. */
   related({ minScore = -1, signal, ...task }: Omit<RelatedTask, 'rows' | 'minScore'> & SpaceSearchOptions) {
     return this.#options.searchers.related({ rows: this.rows, minScore, ...task }, signal);
   }
@@ -198,14 +190,11 @@ export class VectorSpace {
     }
   }
 
-  /** In quiet times. Errors: as of `save`. */
   async saveIfWorthIt(): Promise<void> {
     if (this.#files.unsaved() > Math.max(QUIET_CHANGES, QUIET_SHARE * this.#rows.live)) await this.save();
   }
 
-  /**
-   * Drop all erased rows, and a graph that has some, and save, which also deletes `*.bad` files: no byte of a removed vector stays.
-   */
+  /** Drops erased rows, a graph that has some, and `*.bad` files, and saves: no byte of a removed vector stays. */
   async purge(): Promise<void> {
     await this.#graph.purge();
     if (this.#rows.count > this.#rows.live) await this.#copyLive();
@@ -316,7 +305,6 @@ const CHECKED_NUMBERS = 2 ** 18;
 /** Invalid vectors were refused with their whole batch. A retry fails the same way. */
 export class BadVectorError extends Error {
   readonly code = 'bad_vector';
-  /** Bad rows by position, in order. */
   readonly rows: readonly BadRow[];
 
   constructor(modelId: string, rows: readonly BadRow[]) {
@@ -353,8 +341,8 @@ async function refuseBadVectors(
 const APPENDED_NUMBERS = 2 ** 19;
 const SAVE_EVERY = 20_000;
 /**
- * A save writes all rows, while a start adds 24,000 rows/s of 1,024 d from the store. So a save in quiet times needs more changes
- * than a start recovers in a tenth of a second, and writes no row more than twenty times.
+ * A save writes all rows; a start adds 24,000 rows/s of 1,024 d from the store. So a save in quiet times needs more
+ * changes than a start recovers in a tenth of a second, and writes no row more than twenty times.
  */
 const QUIET_CHANGES = 2000;
 const QUIET_SHARE = 0.05;
