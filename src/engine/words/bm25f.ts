@@ -1,12 +1,9 @@
 /**
- * BM25F in the simple form of Robertson, Zaragoza & Taylor (2004): the fields' weighted term frequencies are summed before saturation,
- * and so are the lengths.
- *
+ * Simple BM25F (Robertson, Zaragoza & Taylor 2004): fields' weighted frequencies are summed before saturation.
  *   score(d) = Σ over query terms t   idf(t) · (k1 + 1) · tf / (tf + k1 · (1 − b + b · length / mean length))
- *   idf(t)   = ln(1 + (N − df + 0.5) / (df + 0.5))
- *
- * N, df and the mean length are of the live documents at query time, so deletions change no score. The idf is Lucene's, never negative.
- * Frequencies and lengths are multiples of 1/UNITS, so sums are exact.
+ *   idf(t)   = ln(1 + (N − df + 0.5) / (df + 0.5)), Lucene's, which is never negative
+ * N, df and the mean length are of the live documents at query time. Frequencies and lengths are multiples of 1/UNITS,
+ * so that sums are exact.
  */
 
 /** Term-frequency saturation; the usual value. */
@@ -16,15 +13,9 @@ export const B = 0.75;
 /** Weight of an occurrence by field, a multiple of 1/UNITS. */
 export const FIELD_WEIGHTS = { title: 2, section: 1.5, body: 1 } as const;
 export type Field = keyof typeof FIELD_WEIGHTS;
-/**
- * Weight of an occurrence among a page's facts (author, site, tags): less than a word of the text, so texts about the word rank first.
- * Facts do not count in the length.
- */
+/** Weight of a word among a page's facts, less than in a text, so that texts rank first. Facts do not add length. */
 export const FACT_WEIGHT = 0.5;
-/**
- * Length of a document without text, in weighted occurrences: about a passage (docs/models.md), so that a missing text does not favour
- * its title or lengthen the others.
- */
+/** Length of a document without text: about a passage (docs/models.md), so that its title gets no advantage. */
 export const LENGTH_WITHOUT_BODY = 200;
 /** Stored frequencies and lengths count quarters of an occurrence. */
 export const UNITS = 4;
@@ -37,7 +28,7 @@ export interface CorpusCounts {
   totalLength: number;
 }
 
-/** The saturation's denominator is `tf + base + slope · length`, in 1/UNITS. (Scaling by a power of two changes no bit.) */
+/** The saturation's denominator is `tf + base + slope · length`, in 1/UNITS: scaling by a power of two is exact. */
 export interface LengthNorm {
   base: number;
   slope: number;
@@ -55,7 +46,7 @@ export function termWeight(docs: number, df: number): number {
   return Math.log(1 + (docs - df + 0.5) / (df + 0.5)) * (K1 + 1);
 }
 
-/** A term's contribution to a document's score; `base` and `slope` of a LengthNorm. All scoring calls this, so scores agree to the bit. */
+/** A term's contribution to a score; `base`, `slope`: a LengthNorm's. All scoring calls it: scores agree to the bit. */
 export function contribution(weight: number, frequency: number, length: number, base: number, slope: number): number {
   return (weight * frequency) / (frequency + base + slope * length);
 }

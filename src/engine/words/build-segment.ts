@@ -37,20 +37,13 @@ export interface NumberedDocument extends Readonly<Record<Field | 'facts', reado
 
 const noFacts = new Uint32Array(0);
 
-/**
- * Build a segment whose ordinals and provisional labels are batch positions (`labelSegment` sets the labels).
- * Shapes: 0 to 65,536 documents, each possibly empty.
- * Errors: RangeError above that.
- */
+/** Ordinals and provisional labels are places in the batch (see `labelSegment`). RangeError above 65,536 documents. */
 export function buildSegmentOfTerms(lexicon: Lexicon, documents: readonly SparseTermDocument[]): Segment {
   const { numbered, terms } = numberTerms(lexicon, documents);
   return modelNumbered(numbered, terms);
 }
 
-/**
- * Number the documents' terms: stems; words' other forms; each ideograph of a pair, so that a single one finds it; and, in languages
- * with significant accents, each word without accents; each word by name. Lengths and vectors use stems only.
- */
+/** Numbers the documents' terms: stems, and the extra terms below, which count neither in lengths nor in vectors. */
 function numberTerms(lexicon: Lexicon, documents: readonly SparseTermDocument[]) {
   const { words, stems, stemOf } = lexicon;
   const terms: string[] = [];
@@ -69,7 +62,7 @@ function numberTerms(lexicon: Lexicon, documents: readonly SparseTermDocument[])
     }
     return numbers[stem];
   };
-  /** Numbers of the terms that name words; -1 for punctuation and pairs of characters, which are in every longer word. */
+  /** Numbers of the terms that name words; -1 for punctuation, and character pairs, which are in any longer word. */
   const namesOfWords = (formOf: (word: string) => string) =>
     remembered(Number.POSITIVE_INFINITY, (term: number): number => {
       const [word, stem] = [words[term], stems[stemOf[term]]];

@@ -1,7 +1,4 @@
-/**
- * Compounds, which Germanic languages write as one word: the parts of one, and those that have a word as a part. There is no dictionary: words of the
- * corpus tell (Koehn and Knight 2003, "Empirical methods for compound splitting").
- */
+/** Compounds of Germanic languages, found by the words of the corpus instead of a dictionary (Koehn & Knight 2003). */
 import { remembered } from '../../compute/structures/remembered.ts';
 import { stemIn } from '../../compute/text/stemmers.ts';
 import { type CorpusSegment, documentFrequency } from './corpus.ts';
@@ -26,7 +23,7 @@ interface Split {
   weight: number;
 }
 
-/** The stems of a compound's parts, if their frequencies have a higher geometric mean than any other split and the whole word; none for a word that is no compound. */
+/** Stems of the parts with the highest geometric mean of frequencies; none if that of the whole word is higher. */
 export function partsOf(corpus: readonly CorpusSegment[], word: string, language: string): string[] {
   if (!languages.has(language) || !letters.test(word) || word.length < 2 * leastPart || word.length > mostLetters)
     return [];

@@ -1,7 +1,4 @@
-/**
- * The words of a corpus in written form, from the terms that name them (`wordTerm`). A segment's words are filtered by cheap features:
- * length, letter set, first and last two bytes. Computed when a segment is first asked, and kept with it.
- */
+/** The written words of a corpus (`wordTerm`), filtered by cheap features that are computed once per segment. */
 import { rememberedOf } from '../../compute/structures/remembered.ts';
 import { hashBytes, termOf } from '../../compute/structures/term-table.ts';
 import { foldAccents } from '../../compute/text/scripts.ts';

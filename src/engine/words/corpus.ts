@@ -1,7 +1,4 @@
-/**
- * A search's corpus: the snapshot's segments with their deletions, and statistics of their live documents. Statistics are computed at
- * query time, so scores equal those of one index over the live documents, however they are distributed.
- */
+/** A search's segments with deletions. Statistics are of the live documents, so scores do not depend on segments. */
 import { termLookup } from '../../compute/structures/term-table.ts';
 import { type LengthNorm, lengthNorm, termWeight } from './bm25f.ts';
 import { isPair, pairPostings } from './phrases.ts';
@@ -23,14 +20,11 @@ export interface CorpusSegment {
 
 export interface QueryStem {
   readonly stem: string;
-  /**
-   * The query word of this stem: stems of one word in several languages form one term, so a stem is not rarer for a rare language. Below
-   * 0: no word; only adds to scores.
-   */
+  /** The stem's query word: a word's stems in several languages are one term. Below 0: no word, only adds to scores. */
   readonly of: number;
   /** Not 1: weight of a guess, with its own rarity. */
   readonly share?: number;
-  /** Of another spelling, which covers its words as they do themselves: further words that it stands for, as `wifi` for `wi fi`. */
+  /** Further words that another spelling covers, as `wifi` stands for `wi fi`. */
   readonly also?: readonly number[];
 }
 

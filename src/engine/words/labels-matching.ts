@@ -1,7 +1,4 @@
-/**
- * Finds passages that contain a phrase, a word, a word with some beginning, a word of the title or author, or a language, or are of an
- * address. Exact except for phrases (phrases.ts). Pure; called by the searchers.
- */
+/** Passages with a word, beginning, language, address, word of title or author (all exact), or phrase (phrases.ts). */
 import { beginningsOfQuery } from '../../compute/ranking/exact-query.ts';
 import type { AnalyzedText, TextAnalyzer } from '../../compute/text/analyze-text.ts';
 import { pathWords } from '../../compute/text/facts-text.ts';
@@ -21,7 +18,7 @@ const maxTerms = 32;
 const oneWord = /^[\p{L}\p{M}\p{N}]+$/u;
 
 /**
- * Terms of every text with the phrase: per word its stems, one of which such a text has. Words with marks or clitics (`node.js`, `it's`)
+ * Terms of every text with the phrase: per word its stems, one of which such a text has. Words with marks (`node.js`)
  * may be tokenized differently in context: used only if there is nothing else.
  */
 function phraseTerms({ text, starts, ends, words, stems }: AnalyzedText, languages: readonly string[]): string[][] {

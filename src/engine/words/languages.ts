@@ -1,7 +1,4 @@
-/**
- * Languages of passages: each passage has a term naming its language among its facts, so deletions, merges and filters need no extra
- * code. Query words cannot collide: they have no control characters.
- */
+/** Languages of passages, named by a term among their facts. Its control character keeps it apart from words. */
 import { rememberedOf } from '../../compute/structures/remembered.ts';
 import { firstAtLeast } from '../../compute/structures/sorted-search.ts';
 import { lookupTerm } from '../../compute/structures/term-table.ts';

@@ -1,7 +1,4 @@
-/**
- * Terms of a passage that are not words of its text. Query words cannot collide: they have no control characters. Further marks: of
- * languages (languages.ts), of words that differ by accents alone (compute/text/stemmers.ts).
- */
+/** Terms that are no words of a text, marked by control characters; others: languages.ts, compute/text/stemmers.ts. */
 import type { NamedField } from '../../domain/query-clause.ts';
 
 const fields: Readonly<Record<NamedField, string>> = { title: '\u0003', author: '\u0004' };
@@ -11,15 +8,11 @@ export function fieldTerm(field: NamedField, stem: string): string {
   return fields[field] + stem;
 }
 
-/**
- * Another form of a word (compute/text/other-forms.ts), in passages without that word: a query for `wi fi` counts a text with `Wi-Fi` by its
- * words alone, one for `wifi` by this.
- */
+/** Another form of a word (other-forms.ts): the query `wifi` finds `Wi-Fi` by it, and `wi fi` by the words alone. */
 export function joinedTerm(stem: string): string {
   return `\u0005${stem}`;
 }
 
-/** Of a page whose address begins so. */
 export function addressTerm(beginning: string): string {
   return `\u0006${beginning}`;
 }
@@ -33,7 +26,7 @@ export function pathWord(word: string): string {
 export const WORD_MARK = 7;
 const wordMark = String.fromCharCode(WORD_MARK);
 
-/** A word as it is written (without accents where they tell no words apart), with its stem: by these terms spelling, completions and compounds know the words of texts. */
+/** A word as written (folded if accents tell no words apart) and its stem: for spelling, completions and compounds. */
 export function wordTerm(word: string, stem: string): string {
   return wordMark + word + wordMark + stem;
 }

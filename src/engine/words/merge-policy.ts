@@ -1,7 +1,7 @@
 /**
- * Chooses segments to merge. Tiers by live documents, each eight times the one below; eight segments of a tier are merged. So a document
- * is rewritten at most once per tier (five times up to the largest segment), with at most seven segments per tier plus the largest ones.
- * A segment with a quarter deleted is rewritten alone; one without live documents is dropped at once.
+ * Chooses segments to merge: eight of a tier, each tier being eight times the one below. So a document is rewritten at
+ * most five times, with at most seven segments per tier. A segment with a quarter deleted is rewritten alone; one
+ * without live documents is dropped.
  */
 import { MAX_SEGMENT_DOCS } from './segment.ts';
 
@@ -39,10 +39,7 @@ export function chooseMerge(segments: readonly SegmentSize[]): number[] {
   return worn === undefined ? [] : [worn.id];
 }
 
-/**
- * Merges small segments in quiet times: the smallest, up to the largest that grows by at least half. So one page never rewrites a much
- * larger segment, and each remaining segment has more than twice the documents of all smaller ones.
- */
+/** In quiet times: merges the smallest, up to the largest that grows by half, so a page never rewrites a large one. */
 export function chooseIdleMerge(segments: readonly SegmentSize[]): number[] {
   const small = segments.filter((segment) => live(segment) < MAX_SEGMENT_DOCS / TIER_WIDTH);
   small.sort((a, b) => live(a) - live(b) || a.id - b.id);

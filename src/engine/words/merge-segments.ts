@@ -1,7 +1,7 @@
 /**
- * Merges segments and drops deleted documents, without reading text. Live documents are renumbered by label, dictionaries united, and
- * lists concatenated after remapping. If label ranges do not overlap (the usual case) lists are already sorted; else they are sorted as
- * plain numbers. Pure; searches like a segment built from the live documents.
+ * Merges segments without deleted documents, and without reading text: renumbers documents by label, unites
+ * dictionaries, concatenates lists, and sorts these only if label ranges overlap, which is rare. The result is like a
+ * segment of the live documents.
  */
 
 import { buildTermTable, type TermTable } from '../../compute/structures/term-table.ts';
@@ -18,10 +18,7 @@ const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 /** In place of a new number: dropped. */
 const GONE = -1;
 
-/**
- * The inputs' labels are distinct. Deletions are read once, at the start; documents deleted later may be in the result.
- * Errors: RangeError above 65,536 live documents.
- */
+/** Labels are distinct. Documents deleted meanwhile may be in the result. RangeError above 65,536 live documents. */
 export function mergeSegments(inputs: readonly MergeInput[]): Segment {
   const { sources, renumberings } = renumber(inputs);
   const { terms, termIds, starts } = uniteTerms(inputs, renumberings);

@@ -1,8 +1,4 @@
-/**
- * What the order of a query's words says about candidates, from the stored runs of words (compute/text/word-bytes.ts): words that are
- * neighbours in both, passages with the whole query, pages whose title it is. Reads the runs of candidates only, except for a query of
- * function words, whose frequencies say nothing.
- */
+/** What the order of words says about candidates: neighbours in the query, the whole query, and titles equal to it. */
 import { isFunctionWord } from '../../compute/ranking/query-terms.ts';
 import { type Bitmap, bitmapOf, hasBit } from '../../compute/structures/bitmap.ts';
 import { firstAbove } from '../../compute/structures/sorted-search.ts';
@@ -15,8 +11,8 @@ import { isDeleted, ordinalOf, type Segment } from './segment.ts';
 import type { SparseResult } from './sparse-searcher.ts';
 
 /**
- * A passage's score is multiplied by 1 + this times the share of the query's pairs that it has. Chosen from .05 to .8: nDCG@10 of words
- * alone is 1.005 times that without on cranfield, 1.000 on medline, 1.001 on xquad-de.
+ * A score is multiplied by 1 + this × the passage's share of the query's pairs. Chosen from .05 to .8: nDCG@10 is 1.005
+ * times that without on cranfield, 1.000 on medline, 1.001 on xquad-de.
  */
 const NEIGHBOURS = 0.5;
 /** The same for a passage with the whole of a query of function words: more than frequencies of these can tell. */
@@ -43,8 +39,8 @@ export interface WordRun {
 }
 
 /**
- * Neighbours are consecutive words of the query without function words, at their distance: `history of art` has one pair. In an unspaced
- * script a term is a pair of characters, so neighbours are three characters.
+ * Neighbours are consecutive words of the query without function words, at their distance: `history of art` has one
+ * pair. In an unspaced script a term is a pair of characters, so neighbours are three characters.
  */
 export function readRun(query: string, language: string, corrected: readonly Correction[] = []): WordRun {
   const meant = new Map(corrected.map(({ word, taken }) => [word, taken[0] ?? word]));

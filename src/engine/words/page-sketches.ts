@@ -1,7 +1,4 @@
-/**
- * Sketches of the texts of candidates' pages, to find those that are nearly equal (compute/ranking/duplicate-pages.ts). Made from the
- * stored runs of words when a page is first found, and kept with the segment.
- */
+/** Sketches of candidates' pages, kept with the segment, to find nearly equal ones (duplicate-pages.ts). */
 import { sketchOf, type TextSketch } from '../../compute/ranking/duplicate-pages.ts';
 import { remembered, rememberedOf } from '../../compute/structures/remembered.ts';
 import { BREAK } from '../../compute/text/word-bytes.ts';
@@ -9,7 +6,7 @@ import type { CorpusSegment } from './corpus.ts';
 import { firstOfPage, passageOf, titleOf } from './neighbours.ts';
 import type { Segment } from './segment.ts';
 
-/** Bins that are looked up together, and how many such groups: of two pages with nine tenths in common all differ once in 5,000 pairs. */
+/** Bins looked up together, and such groups: two pages with nine tenths in common differ in all once in 5,000 pairs. */
 const groupBytes = 4;
 const groups = 8;
 /** Kept per segment: .7 MB. */

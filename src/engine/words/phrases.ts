@@ -1,7 +1,4 @@
-/**
- * Documents of a segment in which words are next to each other, from the stored runs of words. Exact except that words are compared by
- * one byte each: one in some 60,000 pairs of neighbours matches wrongly.
- */
+/** Documents with words next to each other, compared by one byte each: wrong for one in 60,000 pairs of neighbours. */
 import { isFunctionWord } from '../../compute/ranking/query-terms.ts';
 import { addBit, type Bitmap, bitsNotIn, createBitmap, hasBit } from '../../compute/structures/bitmap.ts';
 import { remembered, rememberedOf } from '../../compute/structures/remembered.ts';
@@ -38,7 +35,7 @@ function havingRun(segment: Segment, ordinals: readonly number[], phrase: readon
   return ordinals.filter((ordinal) => hasRun(segment, ordinal, bytes));
 }
 
-/** Whether a document has the words next to each other; `before`: how many may be in the document before, all for a word on the border. */
+/** Whether a document has the words in a row. `before`: how many may be in the document before it. */
 export function hasRun(
   { runs, runStarts }: Segment,
   ordinal: number,
@@ -54,7 +51,6 @@ export function hasRun(
   return false;
 }
 
-/** Documents with one of some stems. */
 function documentsOf({ terms, starts, postings, docs }: Segment, stems: readonly string[]) {
   const lists = stems.map((stem) => lookupTerm(terms, stem)).filter((id) => id >= 0);
   let held: Bitmap | undefined;
@@ -71,9 +67,7 @@ function documentsOf({ terms, starts, postings, docs }: Segment, stems: readonly
   };
 }
 
-/*
- * A word that texts write as two, `java script`, is a term of plans: both words with a space. Its postings are those of the phrase.
- */
+/* A word that texts write as two is a term with a space (`java script`), whose postings are those of the phrase. */
 
 /** A search that finds more is too slow for what it adds. */
 const mostPassages = 1024;
@@ -89,7 +83,7 @@ const longestSplit = 24;
 const spacedWord = /^[\p{L}\p{M}\p{N}]+$/u;
 const digitBorder = /(?<=\p{L})(?=\p{N})|(?<=\p{N})(?=\p{L})/u;
 
-/** The pairs that a lower-case word may be written as: cut between letters and digits, or anywhere where no part is a function word. */
+/** Pairs that a lower-case word may be written as, cut between letters and digits or where no part is a stop word. */
 export function pairsOf(word: string, language: string): string[] {
   if (!spacedWord.test(word) || isOfPairs(word) || isOfDictionary(word) || word.length > longestSplit) return [];
   const around = word.split(digitBorder);
@@ -106,7 +100,7 @@ export function isPair(term: string): boolean {
   return term.includes(' ') && term >= ' ';
 }
 
-/** As of a term's postings in the segment, each of one occurrence: documents that do not have the word as one. None if both parts are common. */
+/** Postings of a pair, as of a term with one occurrence: documents without the joined word. None if both are common. */
 export function pairPostings(segment: Segment, pair: string): Uint32Array {
   return pairsIn(segment)(pair);
 }

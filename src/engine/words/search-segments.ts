@@ -1,15 +1,11 @@
 /**
- * Finds exactly the k best live documents for a query plan. Segments are searched in turn with one heap; within a segment, terms are
- * taken rarest first in two phases:
- *
- * 1. gather   Add a term's whole list to an array of scores, one slot per document; documents met become candidates. Continues while an
- *             unmet document could still win: while the bounds of the remaining terms sum to at least the threshold, the k-th best
- *             score. Terms of no query word come last and are not gathered.
- * 2. refine   Only candidates count. Those whose score plus remaining bounds is below the threshold are dropped; for the others the
- *             term's contribution is looked up by galloping, or by scanning the list if candidates are many.
- *
- * This is MaxScore (Turtle & Flood 1995) for arrays: common words with long lists and low bounds are rarely read whole, and both inner
- * loops run over typed arrays. Scores are summed in the plan's order, so pruning changes no bit.
+ * Finds exactly the k best live documents by MaxScore (Turtle & Flood 1995) over arrays, with one heap for all
+ * segments. In a segment, terms are taken rarest first in two phases:
+ * 1. gather: adds a term's whole list to the scores, while an unmet document could still win: while the bounds of the
+ * remaining terms sum to at least the threshold, the k-th best score. Terms of no query word are not gathered.
+ * 2. refine: drops candidates whose score plus remaining bounds is below the threshold; for the others the term is
+ * looked up by galloping, or by scanning the list if candidates are many.
+ * Common words with long lists are rarely read whole. Scores are summed in the plan's order: pruning changes no bit.
  */
 import { addBit, type Bitmap, createBitmap, hasBit } from '../../compute/structures/bitmap.ts';
 import { lookupTerm } from '../../compute/structures/term-table.ts';
@@ -53,10 +49,7 @@ interface TermList {
   readonly bound: number;
 }
 
-/**
- * Shapes: `allow`: permitted labels, default all. At most k hits, best first; only documents with a word of the query.
- * Units:  scores compare within one query only.
- */
+/** At most k of `allow` (default all), best first, each with a word of the query. Scores compare within one query. */
 export function searchSegments(
   corpus: readonly CorpusSegment[],
   plan: QueryPlan,
@@ -117,10 +110,7 @@ export function scoreLabels(corpus: readonly CorpusSegment[], plan: QueryPlan, l
 /** A passage matches a query by words with at least this share of their weight. */
 const LEAST_COVERED = 0.5;
 
-/**
- * Allowed live passages that match: with half of the weight of the query's known words, or with as much as any passage has. A word in
- * any of its forms counts whole.
- */
+/** Allowed passages with half of the weight of the query's known words, or as much as any. Any form counts whole. */
 export function labelsCovering(
   corpus: readonly CorpusSegment[],
   plan: QueryPlan,

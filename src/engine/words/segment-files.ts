@@ -1,10 +1,6 @@
 /**
- * The sparse index's folder: one file per segment, named by the manifest with documents, bytes and SHA-256.
- *
- *   <id>.segment    the bytes of a segment (segment.ts); immutable once named
- *
- * A file counts if size, checksum, format and number of documents match; chunks of others are indexed again from the text.
- * One owner, one call at a time.
+ * The sparse index's folder: immutable files `<id>.segment` (segment.ts), named by the manifest with documents, bytes
+ * and SHA-256. Chunks of a file that fails a check are indexed again from the text. One owner, one call at a time.
  */
 import { z } from 'zod';
 import { errorMessage } from '../../domain/errors.ts';
@@ -34,7 +30,6 @@ export interface SegmentFilesOptions {
   storeId: string;
   worker: SharedPool<SegmentTasks>;
   log: IndexLog;
-  /** Called before files become valid, so the mark covers their labels. */
   noteLabels?: () => Promise<void>;
 }
 
@@ -97,7 +92,7 @@ export function segmentFiles({ dir, storeId, worker, log, noteLabels }: SegmentF
       return stored;
     },
     /**
-     * Make the folder contain exactly these segments: write new ones, then the manifest, then delete the rest.
+     * Makes the folder contain exactly these segments.
      * Errors: file system errors; the folder then loads in its old state, and the next save retries.
      */
     async save(segments: readonly StoredSegment[]): Promise<void> {

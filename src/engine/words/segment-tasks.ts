@@ -1,7 +1,4 @@
-/**
- * Long work on whole segments: merging, and moving between memory and files with a checksum. The index decides paths, fsync and
- * manifest. A thread entry; the work thread's entry also exports these tasks.
- */
+/** Thread tasks on whole segments: merging, files with checksums. The index decides paths, fsync and manifest. */
 
 import { createHash } from 'node:crypto';
 import { fstatSync } from 'node:fs';
@@ -28,10 +25,7 @@ export function writeSegment({ path, segment }: { path: string; segment: SharedA
   return writePieces(path, [new Uint8Array(segment)]);
 }
 
-/**
- * Read a segment's file into shared memory, with its SHA-256 in hex.
- * Errors: file system errors; a file that shrinks during the read has zeros at the end, which the checksum detects.
- */
+/** Reads a segment's file, with its SHA-256 in hex, which detects a file that shrinks. Errors: file system errors. */
 export function readSegment(path: string): { segment: SharedArrayBuffer; sha256: string } {
   using file = openedFile(path, 'r');
   const segment = allocateSharedBytes(fstatSync(file.descriptor).size);

@@ -14,9 +14,9 @@
  *   termBytes   the dictionary's text
  *   runs   the documents' words in their order, a byte each (compute/text/word-bytes.ts): what phrases are looked for in
  *
- * Why one word per posting: ordinal and frequency arrive in one load, half the memory of two arrays, and a sort or a
- * binary search over lists is one over plain numbers. 16 bits of ordinal bound a segment, and with it the cost of a merge.
- * Positions of words are not stored. Another version or a wrong size is refused, whatever else is in the bytes is trusted: files are verified by checksum before they come here.
+ * One word per posting: ordinal and frequency arrive in one load, and lists are sorted and searched as plain numbers.
+ * 16 bits of ordinal bound a segment and the cost of a merge. Another version or size is refused; all other bytes are
+ * trusted, as files are verified by checksum before they come here.
  */
 import { addBit, type Bitmap, hasBit } from '../../compute/structures/bitmap.ts';
 import { firstAtLeast } from '../../compute/structures/sorted-search.ts';
@@ -105,10 +105,7 @@ export function openSegment(buffer: SharedArrayBuffer, list: WordList | null = n
   return { ...viewSegment(buffer, counts), list };
 }
 
-/**
- * Set the labels, in ordinal order, before the segment is searched.
- * Errors: RangeError unless there is one strictly ascending label per document.
- */
+/** Sets the labels before the first search. Errors: RangeError unless one per document, strictly ascending. */
 export function labelSegment(segment: Segment, labels: Uint32Array): void {
   if (labels.length !== segment.docs) throw new RangeError(`${labels.length} labels for ${segment.docs} documents`);
   for (let i = 1; i < labels.length; i++) if (labels[i] <= labels[i - 1]) throw new RangeError('labels do not ascend');
@@ -197,9 +194,8 @@ function viewSegment(buffer: SharedArrayBuffer, counts: SegmentCounts): Segment 
 }
 
 /**
- * Shared memory of some MB that is returned to the system. A plain SharedArrayBuffer comes from malloc, whose per-thread arenas keep
- * freed blocks up to 32 MB; after 30,000 chunks that was a sixth of the resident memory. A growable one is mapped by V8 and unmapped on
- * collection; its maximum is its length, so it never grows.
+ * Shared memory that is returned to the system: V8 unmaps a growable one, though this never grows. Plain ones come from
+ * malloc, which keeps freed blocks up to 32 MB per thread: a sixth of the memory after 30,000 chunks.
  */
 export function allocateSharedBytes(length: number): SharedArrayBuffer {
   return new SharedArrayBuffer(length, { maxByteLength: length });

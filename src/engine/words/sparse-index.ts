@@ -1,14 +1,10 @@
 /**
- * Owner of the sparse index: segments, deletions, the searchers' snapshot, and files. Runs on the main thread without heavy work:
- * searchers search; the work thread merges and reads files.
+ * Owner of the sparse index: segments, deletions, the searchers' snapshot and files. No heavy work on the main thread.
  *
- * Life of a segment: `add` takes a mini segment → waiting → published and searchable, when `add` resolves → merged with others of its
- * tier into a larger one, which replaces them in one publication → … → a file named by the manifest. Waiting minis are published
- * together.
- *
- * Invariants against races:
- * - State changes between two awaits only. A document is in exactly one of waiting, joining and members; `retiring` are members replaced
- * by a merge that searchers may still read.
+ * Life of a segment: `add` → waiting → published, together with others, when `add` resolves → merged with others of its
+ * tier into a larger one, which replaces them in one publication → … → a file named by the manifest. Invariants:
+ * - State changes between two awaits only. A document is in exactly one of waiting, joining and members; `retiring` are
+ *   members replaced by a merge that searchers may still read.
  * - A deletion marks the label everywhere, also in retiring segments, in shared memory: later searches never find it.
  * - A merge uses frozen deletions; later ones are carried over before its result is put in place.
  * - One publication, one merge and one save at a time.
@@ -103,9 +99,8 @@ export class SparseIndex {
   }
 
   /**
-   * Add a segment; every searcher finds it when this resolves. Live and formerly deleted labels are skipped.
-   * Errors: QueueFullError (retry later), RangeError for labels that do not ascend or fit, IndexClosedError; those of the threads. After
-   * an error nothing of the segment is searchable.
+   * Every searcher finds the segment when this resolves, or none after an error. Live and deleted labels are skipped.
+   * Errors: QueueFullError (retry), RangeError for labels that do not ascend or fit, IndexClosedError; of the threads.
    */
   async add(buffer: SharedArrayBuffer, labels: Uint32Array): Promise<void> {
     const { maxWaiting } = this.#options;

@@ -1,7 +1,4 @@
-/**
- * One library's sparse index on a searcher thread: the opened segments of its snapshot. Publications are differences over shared memory,
- * which copies nothing; deletions are visible without one. Called by the thread entry only, one task at a time.
- */
+/** A library's sparse index on a searcher thread, one task at a time. Publications are differences; no copies. */
 
 import type { Bitmap } from '../../compute/structures/bitmap.ts';
 import { type CorpusSegment, corpusSegment, planQuery, type QueryStem } from './corpus.ts';
@@ -32,7 +29,6 @@ export class SparseSearcher {
   readonly #scratch: SearchScratch;
   readonly #held = new Map<number, CorpusSegment>();
   readonly #list: WordList | null;
-  /** The snapshot; null before the first. */
   corpus: readonly CorpusSegment[] | null = null;
   droppedBytes = 0;
 
@@ -42,7 +38,7 @@ export class SparseSearcher {
     this.#list = list;
   }
 
-  /** Adopt a snapshot. Returns the ids that are still lacking, to be sent with their bytes; until then the old one is searched. */
+  /** Adopts a snapshot. Returns lacking ids, to be sent with their bytes; until then the old snapshot is searched. */
   publish({ ids, added }: SnapshotUpdate): number[] {
     for (const { id, segment, deletions } of added) {
       this.#held.set(id, corpusSegment(id, openSegment(segment, this.#list), openDeletions(deletions)));

@@ -1,7 +1,4 @@
-/**
- * What a word may be meant for that a corpus does not have: a misspelt one, or one that is not finished. All words of a segment are looked through
- * by length and set of letters; of some hundreds that may be near the edits are counted.
- */
+/** What an unknown word may be meant for in the words of a corpus: it is misspelt, or not finished. */
 
 import type { ContentWord } from '../../compute/ranking/query-terms.ts';
 import { editDistance, editsBetween } from '../../compute/text/edit-distance.ts';
@@ -39,10 +36,7 @@ const twoEditsFrom = 10;
 const mostLetters = 40;
 const encoder = new TextEncoder();
 
-/**
- * The word of a corpus that one which it does not have is meant for: the commonest that begins with it, else the nearest to any of its `spellings`, as of
- * most languages a corpus has folded stems; of several as near the commonest. Null also for a word of a list: that no text has it does not make it another.
- */
+/** The commonest word that begins with `word`, else the nearest to a spelling; null if one is a stop word or listed. */
 export function nearestWord(
   corpus: readonly CorpusSegment[],
   word: string,
@@ -57,7 +51,7 @@ export function nearestWord(
   return near.sort((a, b) => a.distance - b.distance)[0]?.word ?? null;
 }
 
-/** The nearest word to one. Distance in edits, half of one for another first letter; ties by length, then by what is commoner. */
+/** The nearest word, by edits, half of one for another first letter; ties by length, then by frequency. */
 function nearTo(corpus: readonly CorpusSegment[], word: string): { word: CorpusWord; distance: number } | null {
   if (!letters.test(word) || word.length < leastLetters || word.length > mostLetters) return null;
   const mostEdits = word.length < twoEditsFrom ? 1 : 2;
@@ -82,15 +76,12 @@ function nearTo(corpus: readonly CorpusSegment[], word: string): { word: CorpusW
   return best;
 }
 
-/** Whether a word of ASCII letters is so many edits from this one: told by its bytes, before it is decoded. */
+/** Compares the bytes of ASCII words, before they are decoded. */
 function isNear({ bytes: all, from, to }: WordPlace, bytes: Uint8Array, mostEdits: number): boolean {
   return editsBetween(bytes, bytes.length, all, from, to - from, mostEdits) <= mostEdits;
 }
 
-/**
- * The words of a corpus that begin with `word` and are longer, those in most passages first; as many as there are weights. A corpus has words with accents
- * in languages where these tell words apart, and folded in all others.
- */
+/** Longer words that begin with `word`, commonest first; without accents if none has them, as in folded languages. */
 function completedWords(corpus: readonly CorpusSegment[], word: string): CorpusWord[] {
   if (!letters.test(word) || word.length < leastBeginning || word.length > mostLetters) return [];
   const found = commonestOf(corpus, wordsWith(corpus, word, 'beginning'), COMPLETIONS.length);
@@ -98,7 +89,6 @@ function completedWords(corpus: readonly CorpusSegment[], word: string): CorpusW
   return found.length > 0 || folded === word ? found : completedWords(corpus, folded);
 }
 
-/** Words of a segment that may be so near. */
 function similarIds(segment: Segment, word: string, edits: number): number[] {
   const { lengths, sets } = shapesOf(segment);
   const bytes = encoder.encode(word);
@@ -136,7 +126,6 @@ function writtenApart(
   return pairsOf(word, language).filter((pair) => hasParts(pair) && documentFrequency(corpus, pair) >= least);
 }
 
-/** What a corpus knows of the words of queries. */
 export type KnownWords = ReturnType<typeof wordsIn>;
 
 export function wordsIn(corpus: readonly CorpusSegment[]) {

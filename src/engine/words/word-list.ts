@@ -1,4 +1,3 @@
-/** The words of English that come with the program, the commonest first (models/README.md). None of them is taken for misspelt. */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,10 +10,7 @@ const sha256 = '4efc9e0c6180e70139fdbb619ff89151ae50a5161bb305271ab98e89b309a8ae
 
 export type WordList = ReturnType<typeof openWordList>;
 
-/**
- * The file's bytes, for threads, which open them with `openWordList`. Waits for the disk: for starts.
- * Errors: OperatorError `word_list` for a file that is missing, unreadable or not this list.
- */
+/** The file's bytes, for `openWordList`; waits for the disk. Errors: OperatorError `word_list` for any other file. */
 export function loadWordList(path = installedPath): SharedArrayBuffer {
   try {
     const file = readFileSync(path);
