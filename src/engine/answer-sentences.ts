@@ -1,7 +1,4 @@
-/**
- * Finds the sentences of passages that answer a question: a few by words, then the best of them by words, vectors and the passage's
- * score. Constants: `npm run bench -- ask`, chosen on half of the questions. Pure.
- */
+/** Finds sentences that answer a question, by words, vectors and passage score. Constants: `npm run bench -- ask`. */
 import { hasContent } from '../compute/embedding/encoder-windows.ts';
 import { isStopWord } from '../compute/text/stop-words.ts';
 import { highlightedWords, type Span, sentenceBorders } from './highlight.ts';
@@ -9,12 +6,10 @@ import { likelyRelevant } from './relevance.ts';
 
 export interface AnswerPassage {
   page: string;
-  /** Of the page: what every sentence of it is about. */
   title: string | null;
   /** Of `text` in the page. */
   char_start: number;
   text: string;
-  /** Words of the question. */
   highlights: readonly Span[];
   score: number;
 }
@@ -34,7 +29,7 @@ export interface Sentence extends Span {
 export const WEIGHTS = { words: 0.16, passage: 0.04 };
 /** Sentences compared with a question. One takes the encoder 10 to 30 ms, without its native runtime 70. */
 export const comparedSentences = 24;
-/** Cosines of a question with sentences about something else, and with near ones. `least`: a tenth of the questions about something unread get an answer. */
+/** Cosines of questions with unrelated and near sentences. With `least`, a tenth about unread subjects is answered. */
 export const EVIDENCE = { unrelated: 0.79, near: 0.835, least: 0.058 };
 /** Sentences whose cosine is further below the best say little about it. */
 const farBelow = 0.08;
@@ -120,8 +115,8 @@ export function likelySentences(
 }
 
 /**
- * Whether the best sentence answers: how far it stands out of all that were compared, and, as far as the best page is relevant, how near
- * it is. A page in another language is hardly relevant by its words, so there the first decides. Without cosines the relevance decides. `relevance`: of the best page; null: not measured.
+ * Whether the best sentence answers: how far its cosine stands out of the others and, as far as the best page is
+ * relevant, how high it is. Without cosines `relevance` decides; it is null if not measured.
  */
 export function isAnswer(
   cosines: readonly number[],

@@ -1,7 +1,4 @@
-/**
- * Finds the query's words in a passage, and the snippet to show. Words match by stem, in English and in the passage's language, as in
- * search, including corrections. Pure; called by the searchers.
- */
+/** Finds the query's words in a passage, by stem in English and the passage's language, and the snippet to show. */
 
 import { remembered } from '../compute/structures/remembered.ts';
 import type { TextAnalyzer } from '../compute/text/analyze-text.ts';
@@ -35,7 +32,7 @@ const digits = /\p{N}/gu;
 const mostOfStretch = 64;
 const apostrophe = /['\u2019\u02bc]/;
 const clitic = /'(?:s|re|ve|ll|d|m|t)?$/i;
-/** Languages whose stems may begin otherwise than their words (another alphabet, or without a prefix): every word is stemmed. */
+/** Languages whose stems may begin otherwise than words, in another alphabet or without a prefix: all are stemmed. */
 const freeStemmers: ReadonlySet<string> = new Set(['ar', 'ms', 'sr', 'ta']);
 /** UTF-16 code units; longer strings are no words. */
 const longestWord = 64;
@@ -48,7 +45,7 @@ export interface MarkedPassage {
   language: string;
 }
 
-/** `stem`: English stem of a lower-case word without accents; `analyzer`: the queries' one, which is kept small here. */
+/** `stem`: English stem of a lower-case word without accents. `analyzer`: that of queries, which is trimmed here. */
 export function createHighlighter(stem: (word: string) => string, analyzer: TextAnalyzer) {
   const stemsOf = remembered(maxLanguages, (language: string) =>
     remembered(maxRemembered, (form: string) => {
@@ -177,10 +174,7 @@ function spansOf(
   return joined;
 }
 
-/**
- * Stretches without spaces that the analyzer splits by more than letters: with inner points (`Ph.D.`, `node.js`), and, if wanted, digits
- * (`5G`, `3.11.4`). Ascending, disjoint.
- */
+/** Stretches that the analyzer splits at more than letters: at inner points (`Ph.D.`) and, if wanted, digits (`5G`). */
 function knotsOf(text: string, hasNumbers: boolean): Span[] {
   const isLetter = (at: number) => (partAt(text, at) & BEGINS) !== 0;
   const places: number[] = [];

@@ -1,12 +1,8 @@
 /**
- * A folder of index files: the manifest, which alone defines validity, and its files. New files become valid by the manifest's rename; a
- * crash leaves the old or the new state. A manifest or file that fails a check is renamed to `*.bad`, logged, and never stops a start:
- * the store can rebuild everything. `*.bad` files may contain forgotten text, so the next save deletes them; other unnamed files are
- * deleted at once.
- *
- *   manifest.json, and files by the manifest's own names
- *   *.new           being written
- *   *.bad           set aside
+ * A folder of index files. Files are valid once the manifest that names them is renamed into place, so a crash leaves
+ * the old or the new state. A manifest or file that fails a check is renamed to `*.bad` and logged, but never stops a
+ * start: the store can rebuild everything. `*.bad` files may contain forgotten text, so the next save deletes them;
+ * other unnamed files are deleted at once. `*.new` files are being written.
  */
 
 import { mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
@@ -48,12 +44,10 @@ export async function readManifest<Manifest>(
   }
 }
 
-/** Errors: as of `replaceFile`. */
 export function writeManifest(dir: string, manifest: unknown): Promise<void> {
   return replaceText(join(dir, MANIFEST), JSON.stringify(manifest, null, 1));
 }
 
-/** The index takes nothing more. */
 export class IndexClosedError extends Error {
   readonly code = 'index_closed';
 }
@@ -63,7 +57,7 @@ export function indexFolder<Manifest>(options: IndexFolderOptions<Manifest>) {
   const { dir, manifest: schema, ours, filesOf, foreign, told, noteLabels } = options;
   const path = (name: string): string => join(dir, name);
 
-  /** Delete what the valid manifest does not name, including folders in a file's place; `*.bad` files only after a save, `isSaved`. */
+  /** Deletes what the valid manifest does not name, also folders in a file's place; `*.bad` files if `isSaved`. */
   const sweep = async (manifest: Manifest | null, { isSaved }: { isSaved: boolean }): Promise<void> => {
     const named = new Set(manifest === null ? [] : [MANIFEST, ...filesOf(manifest)]);
     for (const file of await readdir(dir)) {
@@ -105,10 +99,7 @@ export function indexFolder<Manifest>(options: IndexFolderOptions<Manifest>) {
       await rename(temporary, path(name));
       return size;
     },
-    /**
-     * Put a manifest in place after `make` wrote its files. Call `sweep` then.
-     * Errors: those of `make`, file system errors, as of `replaceFile`; the old state still loads, without the new files.
-     */
+    /** Puts a manifest in place once `make` wrote its files; call `sweep` then. After an error the old state loads. */
     async replace<Made extends Manifest>(make: () => Promise<Made>): Promise<Made> {
       try {
         const manifest = await make();

@@ -1,4 +1,3 @@
-/** A pino logger is one. */
 export interface IndexLog {
   info(fields: object, message: string): void;
   warn(fields: object, message: string): void;

@@ -1,7 +1,4 @@
-/**
- * The threads of the index: pinned ones, which search segments and vectors, and one that builds graphs of vectors. Opened once; each
- * index uses a new namespace per opening and releases it on close.
- */
+/** The index's threads: searchers, and one that builds graphs. Each opening has a new namespace, released on close. */
 import { availableParallelism } from 'node:os';
 import { programFile } from '../files/program-files.ts';
 import { openThreadPool, type SharedPool, statelessIdleMs } from '../threads/thread-pool.ts';

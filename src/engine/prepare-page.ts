@@ -1,7 +1,6 @@
 /**
- * Indexes the texts of a batch of pages on a thread for texts: chunks, and one segment over them. A page's title is a separate BM25F field of
- * all its chunks; its facts belong to the first. A page without words has a bare chunk, found by title and facts. The store allocates
- * labels at commit.
+ * Chunks a batch of pages and builds one segment over them. A title is a field of all chunks of its page, facts of the
+ * first only. A page without words has an empty chunk, found by title and facts. The store allocates labels at commit.
  */
 import { firstAbove, firstAtLeast } from '../compute/structures/sorted-search.ts';
 import { type AnalyzedText, createTextAnalyzer, type TextAnalyzer } from '../compute/text/analyze-text.ts';
@@ -98,7 +97,6 @@ function analyzeChunked(analyzer: TextAnalyzer, page: ChunkedText) {
   return { analyzed, chunks, heading, languages };
 }
 
-/** Shared by a page's passages. */
 interface Heading {
   analyzed: AnalyzedText;
   title: Uint32Array;

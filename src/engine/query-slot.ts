@@ -1,7 +1,4 @@
-/**
- * The place where a searcher thread finds a query's vector once it is made, so that it searches the words meanwhile. Shared memory:
- * i32 state (0 waiting, 1 vector, 2 none), then the vector as f32.
- */
+/** Where a searcher gets a query's vector. Shared memory: i32 state (0 waiting, 1 vector, 2 none), f32 numbers. */
 export type QuerySlot = SharedArrayBuffer;
 
 const WAITING = 0;

@@ -1,7 +1,4 @@
-/**
- * Probability that a passage is relevant to a query, to separate hits from filler: one logistic function for all languages and models,
- * fitted by `npm run bench -- relevance` (docs/models.md, "Relevance"). Pure.
- */
+/** Probability that a passage is relevant: a logistic function, fitted by bench `relevance` (docs/models.md). */
 
 export interface Evidence {
   /** Weighted share of the query's words in the passage, 0 to 1. */
@@ -28,10 +25,7 @@ export function relevance({ covered, nearness }: Evidence, weights: RelevanceWei
 /** For a missing vector: a passage with all words of the query is then a likely hit, and one with few is not. */
 const UNKNOWN_NEARNESS = 0.1;
 
-/**
- * A cosine's share of the range above the floor. `floor` null: unknown; cosine NaN: no vector. 0 below the floor, and for a floor of 1
- * (vectors of one number).
- */
+/** A cosine's share of the range above the floor (null: unknown); 0 below, and for a floor of 1. NaN: no vector. */
 export function nearnessOf(cosine: number, floor: number | null): number {
   if (Number.isNaN(cosine)) return UNKNOWN_NEARNESS;
   const least = floor ?? 0;

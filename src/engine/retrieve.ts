@@ -1,9 +1,6 @@
 /**
- * From a query to passages, on a searcher thread: by words, and by vectors once the query's is made; for each the cosine and relevance.
- * The caller decides which labels are allowed.
- *
- *   query ─┬─ analyse, BM25F ──────────┬─ cosine, floor; cosines of the words' hits ─ relevance
- *          └─ elsewhere: its vector ───┘
+ * From a query to passages, on a searcher thread: by words, and by vectors once the query's vector is there; then the
+ * cosine and relevance of each. The caller decides which labels are allowed.
  */
 import type { TextSketch } from '../compute/ranking/duplicate-pages.ts';
 import type { Bitmap } from '../compute/structures/bitmap.ts';

@@ -1,11 +1,9 @@
 /**
- * The search engine without the service: documents by words (BM25F) and vectors, fused by score. The service uses the same `retrieve`,
- * with a vector space per model (ARCHITECTURE.md, "Retrieval").
+ * The search engine without the service: documents by words (BM25F) and vectors, fused by score.
+ * The service uses the same `retrieve`, with a vector space per model (ARCHITECTURE.md, "Retrieval").
  *
- *   manifest.json   identity, dimensions, live labels as of the last `persist`
- *   words/, vectors/   segments and vectors (index-folder.ts)
- *
- * The folder is the only copy: one of another index, or with an unreadable manifest, is refused and left as is.
+ * The folder has manifest.json (identity, dimensions, live labels), words/ and vectors/ (index-folder.ts). It is the
+ * only copy: one of another index, or with an unreadable manifest, is refused and left as it is.
  */
 import { randomUUID } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
@@ -32,7 +30,7 @@ import { SparseIndex } from './words/sparse-index.ts';
 import { loadWordList } from './words/word-list.ts';
 
 export interface Document {
-  /** A whole number from 1 to 2³⁰ - 1 without large gaps (up to the largest, memory has four bytes per number). Never reuse a label for another text. */
+  /** 1 to 2³⁰ - 1, without large gaps, as memory has four bytes per number. Never reuse a label for another text. */
   label: number;
   /** One passage, not split. Only its words and vector are stored. */
   text: string;
@@ -46,7 +44,6 @@ export interface SearchOptions {
   k?: number;
   /** The query's vector if the index was opened with `dim`; without it only words match. */
   vector?: Float32Array;
-  /** Only these labels. */
   allow?: Iterable<number>;
 }
 
@@ -105,14 +102,14 @@ export class SearchIndex {
     return this.#parts.live.size;
   }
 
-  /** Labels of the last `persist` that the files lack: damaged, lost, or removed before a crash. Add again what you still want. */
+  /** Labels of the last `persist` that the files lack: damaged, lost, or removed before a crash. Add those you want. */
   get missing(): number[] {
     return [...this.#parts.missing].sort((a, b) => a - b);
   }
 
   /**
-   * Add documents; searches find them when this resolves. Existing labels stay as they are. After a rejection some may have been added;
-   * repeat the call.
+   * Searches find the documents when this resolves. Existing labels stay as they are. After a rejection some may have
+   * been added; repeat the call.
    * Errors: RangeError for a bad label or a missing vector; BadVectorError; QueueFullError when overloaded.
    */
   async add(documents: readonly Document[]): Promise<void> {
@@ -224,7 +221,7 @@ export class SearchIndex {
     return rows;
   }
 
-  /** Save the index; after a crash it opens as last saved. Errors: file system errors; the earlier state then still opens. */
+  /** Saves the index; after a crash it opens as last saved. Errors: file system errors; the old state then opens. */
   async persist(): Promise<void> {
     const [live, embedded] = [written(this.#parts.live), written(this.#parts.embedded)];
     await Promise.all([this.#parts.words.save(), this.#parts.vectors.save()]);

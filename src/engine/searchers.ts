@@ -1,7 +1,4 @@
-/**
- * The searcher threads for callers: each task goes to the least busy one, and a replaced thread gets segments and rows again before it
- * answers. A publication sends each thread only the segments it lacks; rows are shared. Runs on the main thread.
- */
+/** The searcher threads for callers. The least busy one gets a task; a new thread first gets all segments and rows. */
 
 import type { Bitmap } from '../compute/structures/bitmap.ts';
 import type { ScoredLabels } from '../compute/structures/top-k.ts';
@@ -62,10 +59,7 @@ export class Searchers {
     this.#held.set(pool, new Set(ids));
   }
 
-  /**
-   * Let every searcher search these rows, until `closeRows`; gives them a number. `before`: rows with the same labels, whose graph serves
-   * these, too. Errors: those of the threads.
-   */
+  /** Makes rows searchable until `closeRows`; returns their number. `before`: rows whose graph serves these, too. */
   async openRows(shared: SharedRows, before: number | null = null): Promise<number> {
     const id = ++openings;
     this.#rows.set(id, shared);
@@ -110,7 +104,7 @@ export class Searchers {
     await Promise.all(this.#pools.map((pool) => pool.run('releaseMemory', undefined)));
   }
 
-  /** Passages for a query by words and, if asked, by vectors. Errors, also below: those of the threads, the signal's reason. */
+  /** Passages for a query by words and, if asked, vectors. Errors, also below: of the threads, the signal's reason. */
   find(request: Retrieval, signal?: AbortSignal): Promise<Candidates> {
     const { vectors } = request;
     const ask = (searcher: SearcherPool, namespace: string, rows: number) => {
@@ -134,7 +128,6 @@ export class Searchers {
     return this.#ask(ask, task.rows);
   }
 
-  /** All passages that match a query's words. */
   match(query: Match, signal?: AbortSignal): Promise<Bitmap> {
     return this.#ask((searcher, namespace) => searcher.run('match', { namespace, ...query }, { signal }));
   }
@@ -144,7 +137,6 @@ export class Searchers {
     return this.#ask((searcher, namespace) => searcher.run('locate', { namespace, clauses }, { signal }));
   }
 
-  /** As of `index.markPassages`. */
   mark(task: MarkTask, signal?: AbortSignal): Promise<MarkedPassage[]> {
     return this.#ask((searcher, namespace) => searcher.run('mark', { namespace, ...task }, { signal }));
   }
