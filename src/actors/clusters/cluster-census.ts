@@ -1,4 +1,4 @@
-/** What runs of the clustering have put where, and which pages came since. The store is read on the main thread, a part at a time. */
+/** What runs of the clustering stored, and which pages came since. The store is read on the main thread, in parts. */
 import type { ClusterPoint } from '../../domain/cluster.ts';
 import type { StoreReader } from '../../store/store.ts';
 import { inParts } from '../system/background.ts';
@@ -16,7 +16,7 @@ export async function* pointBlocks({ clusters }: StoreReader, run: number): Asyn
   }
 }
 
-/** Whether a page has no text, or none yet, and no topic therefore: its vector is of its title. */
+/** Whether a page has no text, or none yet: its vector is of its title, so it gets no topic. */
 export function isUnread({ pages }: StoreReader, no: number): boolean {
   const status = pages.head(no)?.status;
   return status !== undefined && (status !== 'indexed' || pages.bodySlice(no, 0, 1) === '');

@@ -1,10 +1,6 @@
 /**
- * The handler of `cluster` jobs. docs/clusters.md has the states of a run.
- *
- * 1. page vectors go to the clustering thread, which finds clusters, which of them are known ones, and places on the map
- * 2. the points are stored in slices, then a draft of the clusters: from here an interrupted run continues
- * 3. texts go to the thread, which finds keywords
- * 4. the job's completion makes the clusters those that count
+ * The handler of `cluster` jobs (states: docs/clusters.md). Points are stored in slices, then a draft of the clusters,
+ * from which an interrupted run continues. The completion of the job makes the clusters current.
  */
 import { finishRun, queueNaming, storeDraft, storePoints, takeClusterNumbers } from '../../commands/cluster-runs.ts';
 import type { ClusterDraft, ClusterPoint, ClusterRun } from '../../domain/cluster.ts';
@@ -19,7 +15,6 @@ import { type ClusteredText, type ClusterPool, clusterInThread, findKeywords } f
 interface ClusterPagesDependencies extends Pick<LibraryParts, 'reader' | 'commit' | 'maxAttempts' | 'now'> {
   pool: ClusterPool;
   resolution: number;
-  /** Of runs. */
   oldBefore: OldBefore;
   /** Whether a language model is there to label what was found. */
   labels: boolean;
@@ -67,7 +62,7 @@ export function clusterPagesHandler(dependencies: ClusterPagesDependencies): Job
     const goOn = goOnUnlessSuspect(job, context);
     const run = reader.clusters.runs(Number.MAX_SAFE_INTEGER).find(({ job_no }) => job_no === job.no);
     if (run === undefined) throw new JobError('nobody asked for this run', { permanent: true });
-    // A dead job that is retried later: what it had found is older than what counts now.
+    // A dead job that is retried later: its result is older than the current one.
     if (run.no !== reader.clusters.latestRun()?.no) {
       throw new JobError('another run has begun since', { permanent: true });
     }
@@ -88,10 +83,7 @@ export function clusterPagesHandler(dependencies: ClusterPagesDependencies): Job
   };
 }
 
-/**
- * The cluster that a run found for each page, 0 for none. Pages that were put with a cluster after the run do not count: a new topic whose
- * pages went to the nearest one there was would else take that one's id along.
- */
+/** The cluster of each page, 0 for none. Pages assigned after the run are left out: a new topic would get an old id. */
 export async function foundClusters(
   reader: StoreReader,
   pageNos: readonly number[],
@@ -104,7 +96,7 @@ export async function foundClusters(
   return Uint32Array.from(pageNos, (no) => clusters.get(no) ?? 0);
 }
 
-/** Clusters with their pages counted, each at the point of one of its pages: the one nearest to the middle by both coordinates. */
+/** Clusters with page counts, each at the point of the page that is nearest to the middle in both coordinates. */
 export function draftOf(points: readonly ClusterPoint[]): ClusterDraft[] {
   const members = new Map<number, ClusterPoint[]>();
   for (const point of points) {

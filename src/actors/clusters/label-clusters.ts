@@ -1,8 +1,4 @@
-/**
- * The handler of `label_clusters` jobs: finds new keywords for clusters that lost pages to a forget, and where a language model
- * is configured, clusters that it has not named yet get their label from it. Each name is stored as it comes; where the provider
- * refuses single ones, the others are named, and the job fails at its end; where it refuses the first ones, the job fails at once.
- */
+/** The handler of `label_clusters` jobs: new keywords after a forget, and names by a language model, if any. */
 import { labelCluster, renameCluster } from '../../commands/cluster-runs.ts';
 import { isPageUnder } from '../../compute/web/domain-match.ts';
 import type { Cluster } from '../../domain/cluster.ts';
@@ -21,15 +17,15 @@ interface LabelClustersDependencies extends Pick<LibraryParts, 'reader' | 'commi
   exclude: readonly string[];
 }
 
-/** Pages of other topics that stale ones are compared with: more hardly change their keywords. */
+/** Pages of other topics to compare stale ones with: more hardly change their keywords. */
 const comparedPages = 2000;
-/** Titles that the model is shown, and characters of each. */
+/** Titles that the model gets, and max characters of each. */
 const shownTitles = 8;
 const maxTitle = 120;
 const maxLabel = 60;
-/** Two to five are asked for. */
+/** The prompt asks for two to five. */
 const maxLabelWords = 8;
-/** Where as many are refused before any is answered, the setting is at fault (a model that is unknown there), and not the topics. */
+/** If the first ones are all refused, the setting is at fault (such as an unknown model), not the topics. */
 const firstRefusals = 3;
 
 export function labelClustersHandler({ reader, commit, pool, chat, exclude }: LabelClustersDependencies): JobHandler {
@@ -91,14 +87,14 @@ export function labelClustersHandler({ reader, commit, pool, chat, exclude }: La
       signal.throwIfAborted();
       const cluster = reader.clusters.get(no);
       if (cluster === undefined || cluster.tombstoned || cluster.labelled || cluster.keywords.length === 0) continue;
-      // Keywords are of the texts of all pages.
+      // Keywords come from the texts of all pages.
       if (exclude.length > 0 && reader.clusters.pagesOf(no).some(isExcluded)) continue;
       try {
         const label = await ask(chat, cluster, signal);
         isAnswered = true;
         if (label !== null) await commit(labelCluster(no, label, cluster.keywords));
       } catch (error) {
-        // What one topic is about may be what the provider will not answer: the others are asked for all the same.
+        // The provider may refuse a single subject: ask about the others all the same.
         if (!(error instanceof ProviderError && error.mayBeOneText)) throw error;
         refusals.push(error);
         if (!isAnswered && refusals.length === firstRefusals) break;
@@ -110,10 +106,7 @@ export function labelClustersHandler({ reader, commit, pool, chat, exclude }: La
   };
 }
 
-/**
- * A model's answer as a label: its first line that leads in to nothing, without quotes and full stop; null where that is none. What
- * has more than a few words is talk about the question, and what has no letter or digit says nothing.
- */
+/** The first line of an answer that is no introduction, unquoted; null if it has many words, or no letter or digit. */
 export function labelIn(answer: string): string | null {
   const lines = answer
     .replace(thoughts, '')

@@ -1,4 +1,4 @@
-/** What there is of clusters, as it is shown: the rows of the runs, of clusters with their pages, and the map. Reads only. */
+/** The clusters as they are shown: runs, clusters with their pages, and the map. Reads only. */
 import type { Cluster, ClusterPage, ClusterRun, ClusterRunResponse, ClusterSummary } from '../../domain/cluster.ts';
 import { DomainError, required } from '../../domain/errors.ts';
 import { idOf, isoOf, isPart, numberOf } from '../../domain/values.ts';

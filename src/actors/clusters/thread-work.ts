@@ -1,4 +1,4 @@
-/** Hands pages and texts of a run to the clustering thread, a part at a time, so that others get their turn on the main thread. */
+/** Sends pages and texts of a run to the clustering thread in parts, so that the main thread stays free. */
 import { randomUUID } from 'node:crypto';
 import type { ChunkRows } from '../../compute/embedding/page-vectors.ts';
 import { languageOfTag } from '../../compute/text/language-tags.ts';
@@ -19,7 +19,7 @@ interface Access extends Pick<JobContext, 'signal' | 'goOn'> {
 
 export interface ClusteredText {
   page_no: number;
-  /** -1: of no cluster, for comparison only. */
+  /** -1: no cluster, for comparison only. */
   cluster: number;
 }
 
@@ -27,16 +27,13 @@ export interface ClusteredText {
 const batchBytes = 2 * 1024 * 1024;
 const batchPages = 64;
 const sliceNumbers = 2000;
-/** Characters of a page's text that are read for keywords: the beginning says what it is about. */
+/** Characters of a page's text that are read for keywords: the beginning states its subject. */
 const maxCharacters = 4000;
 const batchTexts = 32;
-/** Pages of a cluster, and of none, that are read for keywords: more hardly change them, and take the time of all the rest. */
+/** Pages read for keywords, per cluster and of none: more hardly change them, and take time. */
 const pagesForKeywords = 200;
 
-/**
- * Cluster the pages that have a vector of the model; `earlierOf` gives the cluster of each so far. The numbers of the pages come with the
- * result, in its order. Errors: those of the thread and of the signal.
- */
+/** Cluster all pages with vectors. `earlierOf`: a page's cluster so far. Errors: of the thread; the signal's reason. */
 export async function clusterInThread(
   { reader, pool, signal, goOn }: Access,
   { space, dim }: EmbeddingModel,
@@ -56,7 +53,7 @@ export async function clusterInThread(
         await goOn();
       }
     }
-    // A task a block, so that no attempt has to compare all pages within one time limit.
+    // A task per block, so that no attempt has to compare all pages within one time limit.
     while (await pool.run('comparePages', { run }, { signal })) await goOn();
     await goOn();
     const found = await pool.run('cluster', { run, resolution, earlier: await earlierOf(pageNos) }, { signal });
@@ -64,7 +61,7 @@ export async function clusterInThread(
   });
 }
 
-/** The first of some pages with their vectors; pages without a text, and those that are gone meanwhile, have none. */
+/** The first of some pages with their vectors, without pages that have no text or are gone. */
 function nextPages(reader: StoreReader, space: number, dim: number, pageNos: readonly number[]) {
   const vectors: Float32Array[] = [];
   let length = 0;

@@ -1,7 +1,4 @@
-/**
- * The handler of `canonicalize_entities` jobs: goes through all names and merges exact variants, a few in each transaction, which checks
- * again what may have changed meanwhile. A comparison that was cut off begins again; it makes no merge twice.
- */
+/** The handler of `canonicalize_entities` jobs: merges exact variants, a few per transaction, checked again. */
 import { pageCountOf, rootOf, variantForm } from '../../commands/entity-trees.ts';
 import { queueIfEnough } from '../../commands/match-entities.ts';
 import { mergeVariants } from '../../commands/merge-entities.ts';
@@ -14,7 +11,7 @@ import type { LibraryParts } from '../system/service.ts';
 
 type CanonicalizeDependencies = Pick<LibraryParts, 'reader' | 'commit' | 'now'>;
 
-/** Rows read, and merges made, before others get their turn: a millisecond or two. A merge looks the pages of one name up. */
+/** Rows read, and merges made, between two turns of the event loop: 1 to 2 ms. A merge reads the pages of one name. */
 const rowsAtOnce = 100;
 const mergesAtOnce = 20;
 const pagesAtOnce = 500;
@@ -22,7 +19,7 @@ const pagesAtOnce = 500;
 export function canonicalizeEntitiesHandler({ reader, commit, now }: CanonicalizeDependencies): JobHandler {
   const { entities } = reader;
 
-  /** Pairs of variants that are not one yet, flat. Some 80 bytes of memory for each name. */
+  /** Pairs of variants that are not merged yet, flat. Some 80 bytes of memory per name. */
   const findVariants = async (signal: AbortSignal): Promise<number[]> => {
     const firsts = new Map<string, number>();
     const pairs: number[] = [];

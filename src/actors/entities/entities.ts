@@ -1,7 +1,4 @@
-/**
- * The entities: answers what is known of them, merges them by hand and splits merges, queues pages that were indexed earlier to be read, and has names
- * compared when nothing else is to be done.
- */
+/** Entities: answers about them, merges and splits by hand, queues older pages to read, compares names when idle. */
 import { canonicalForm, mentionsOf, pageCountOf, pagesOfTree, rootOf, treeOf } from '../../commands/entity-trees.ts';
 import { queueMatching } from '../../commands/match-entities.ts';
 import { mergeEntities, rejectMerge, splitMerge } from '../../commands/merge-entities.ts';
@@ -26,9 +23,9 @@ import { entityIdf, listEntities, requireEntity } from './find-entities.ts';
 import { type SuggestionThresholds, suggestMerges } from './suggest-merges.ts';
 
 interface EntitiesDependencies extends Pick<LibraryParts, 'reader' | 'commit' | 'maxAttempts' | 'log' | 'now'> {
-  /** Whether pages are read for entities; those that are known are answered all the same. */
+  /** Whether pages are read for entities; known ones are answered in any case. */
   enabled: boolean;
-  /** How alike names are that may be one. */
+  /** Similarity from which names are suggested as one. */
   thresholds: SuggestionThresholds;
 }
 
@@ -36,9 +33,9 @@ type EntityMessages = Extract<MessageName, `entity.${string}`> | 'page.entities'
 
 /** Pages looked at in one transaction of the sweep: some ms. */
 const sweptAtOnce = 100;
-/** How often it is looked whether there is nothing else to do, ms. */
+/** How often to check whether the service is idle, ms. */
 const idleMs = 30_000;
-/** Rest after a comparison of names for each of them, which takes some 4 µs of the main thread, ms. */
+/** Rest after a comparison, per name, ms: a name takes some 4 µs of the main thread. */
 const restPerNameMs = 1;
 const maxMerges = 1000;
 
@@ -116,7 +113,7 @@ export function entitiesService({
     return { merges: merges.flatMap((merge) => presentMerge(reader, merge) ?? []) };
   };
 
-  /** What was merged into this name, newest first. */
+  /** Merges into this name, newest first. */
   const mergesBehind = (root: Entity): EntityMerge[] => {
     const numbers = new Set(treeOf(entities, root).flatMap(({ no }) => entities.mergesOfEntity(no)));
     const newest = [...numbers].sort((a, b) => b - a).slice(0, maxMerges);

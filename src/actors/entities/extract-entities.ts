@@ -1,7 +1,4 @@
-/**
- * The handler of `extract_entities` jobs. While the built-in model is filled, names come with its vectors (commands/page-entities.ts) and no
- * such job runs; of all other pages the passages go through the encoder for their names alone. Safe to run again at any point.
- */
+/** The handler of `extract_entities` jobs: for pages whose names do not come with vectors (page-entities.ts). */
 import { setTimeout as delay } from 'node:timers/promises';
 import { storeNames } from '../../commands/page-entities.ts';
 import { JobError } from '../../domain/errors.ts';
@@ -19,9 +16,9 @@ interface ExtractEntitiesDependencies extends Pick<LibraryParts, 'reader' | 'now
   wait?: (ms: number, signal: AbortSignal) => Promise<unknown>;
 }
 
-/** An encoder that cannot be used is tried again after so long, ms. */
+/** Retry time while the encoder cannot be used, ms. */
 const unusableMs = 120_000;
-/** Meanwhile it is looked so often whether the attempt is to stop, ms. */
+/** How often the wait checks whether the attempt is to stop, ms. */
 const waitStepMs = 1000;
 /** Passages between two turns of other libraries. */
 const passagesAtOnce = 16;
@@ -31,7 +28,7 @@ export function extractEntitiesHandler(dependencies: ExtractEntitiesDependencies
   return async (job, context) => {
     const { page_no, max_attempts } = job;
     const goOn = goOnUnlessSuspect(job, context);
-    /** In its place, so that the other pages are not tried one by one; a suspect, which all others wait for, is released at once. */
+    /** Waits here, so that other pages are not tried one by one; a suspect, which blocks all others, is released. */
     const laterIfUnusable = async (error: unknown): Promise<never> => {
       if (!(error instanceof ProviderError && error.code === 'unreachable')) throw error;
       if (job.suspect) throw new BreakerOpenError(localProvider, unusableMs, error.message);
@@ -59,7 +56,7 @@ export function extractEntitiesHandler(dependencies: ExtractEntitiesDependencies
     }
     return (transaction) => {
       const page = transaction.pages.get(page_no);
-      // The page may be gone or have another text, or another job may be to read it.
+      // The page may be gone, have another text, or belong to another job.
       if (page?.entity_job !== job.no || page.content_hash !== content_hash) return;
       storeNames(transaction, page, names, { at: now(), max_attempts });
     };

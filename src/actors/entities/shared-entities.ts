@@ -1,7 +1,4 @@
-/**
- * Pages that mention what some pages mention: the mediation `entity` of suggestions and similar pages. An entity counts by its idf, so one
- * that most pages mention says little; dates and amounts do not count. The rarest are looked at first, up to a bound of pages.
- */
+/** The mediation `entity`: pages that share entities, weighted by idf. Dates and amounts do not count. */
 import { canonicalForm, pageCountOf, pagesOfTree, rootOf, treeOf } from '../../commands/entity-trees.ts';
 import type { Entity } from '../../domain/entity.ts';
 import type { EntityReader } from '../../store/entities.ts';
@@ -9,9 +6,9 @@ import { entityIdf } from './find-entities.ts';
 
 export interface SharingPage {
   page_no: number;
-  /** Idf of what is shared, as a share of that of all that the given pages mention: 0 to 1. */
+  /** Idf of the shared ones, as a share of that of all entities of the given pages: 0 to 1. */
   score: number;
-  /** Names of what is shared, the rarest first. */
+  /** Names of the shared ones, the rarest first. */
   shared: string[];
 }
 
@@ -49,10 +46,10 @@ export function pagesSharing(
   return results;
 }
 
-/** An entity counts as telling where at most one page in so many mentions it: idf. */
+/** Idf above which an entity is distinctive: at most one page in four mentions it. */
 const telling = Math.log(4);
 
-/** What gives the names that a page has in common with another, and few others mention: the rarest first, at most `count`. Of the others no row is read. */
+/** Finds distinctive names that a page shares with another, the rarest first. Reads only the rows of these. */
 export function namesSharedWith(entities: EntityReader, pageNo: number): (otherNo: number, count: number) => string[] {
   let own: ReadonlyMap<number, Entity> | undefined;
   return (otherNo, count) => {
@@ -91,7 +88,7 @@ function weighRoots(
   }));
 }
 
-/** What a page mentions and counts, by number. */
+/** What a page mentions, without dates and amounts, by number. */
 function rootsOf(entities: EntityReader, pageNo: number): Map<number, Entity> {
   const roots = new Map<number, Entity>();
   for (const { no } of entities.ofPage(pageNo) ?? []) {
@@ -103,7 +100,6 @@ function rootsOf(entities: EntityReader, pageNo: number): Map<number, Entity> {
   return roots;
 }
 
-/** The rarest first. */
 function byIdf(entities: EntityReader, roots: readonly Entity[]): { root: Entity; idf: number }[] {
   const weighed = roots.map((root) => ({ root, idf: entityIdf(entities, root) ?? 0 }));
   return weighed.sort((a, b) => b.idf - a.idf || a.root.no - b.root.no);

@@ -1,7 +1,4 @@
-/**
- * Names that may be one, for a user to decide: within `entity.edit_distance_threshold` of each other, or of letters that are as near as
- * `entity.cosine_threshold`. Compared are names of one type that begin or end alike. Nothing is merged here.
- */
+/** Suggests names that may be one, by edit distance or letters. Compares names of one type that begin or end alike. */
 import { canonicalForm, mentionsOf, pageCountOf, variantForm } from '../../commands/entity-trees.ts';
 import { mayBeOne } from '../../commands/merge-entities.ts';
 import { editDistance } from '../../compute/text/edit-distance.ts';
@@ -57,7 +54,7 @@ export async function suggestMerges(
     for (let a = 0; a < some.length; a++) {
       for (let b = a + 1; b < some.length; b++) {
         const longer = Math.max(names[a].length, names[b].length);
-        // What differs in a number is another thing.
+        // Names that differ in a number are different things.
         if (digits[a] !== digits[b]) continue;
         const cosine = cosineOf(letters[a], letters[b]);
         const most = Math.floor(edit_distance_threshold * longer);
@@ -91,10 +88,9 @@ export async function suggestMerges(
     }));
 }
 
-/** They will be merged without being asked. */
+/** These are merged without a suggestion. */
 const areVariants = (a: Entity, b: Entity) => variantForm(a) !== null && variantForm(a) === variantForm(b);
 
-/** Three letters in a row, with how often they are there. */
 function trigramsOf(name: string): Map<string, number> {
   const counts = new Map<string, number>();
   const padded = ` ${name} `;
