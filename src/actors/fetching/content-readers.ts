@@ -11,10 +11,7 @@ export interface Redirect {
   redirect: string;
 }
 
-/**
- * Reads a page; takes ownership of the bytes.
- * Errors: FetchError for unreadable content; JobError if a retry may work.
- */
+/** Reads a page; takes ownership of the bytes. Errors: FetchError if unreadable; JobError if a retry may work. */
 export type ContentReader<Read = ExtractedPage | Redirect> = (
   content: FetchedContent,
   signal: AbortSignal,
@@ -44,11 +41,7 @@ export function textReaders(read: ReadFetchedText): ContentReaders {
   return Object.fromEntries(Object.entries(textKinds).map(([type, kind]) => [type, readerOf(kind)]));
 }
 
-/**
- * Content type and charset of an answer. `type` is '' if missing. Of several joined by commas the last one counts, with its charset;
- * invalid ones are skipped.
- * Source: Fetch standard, "extract a MIME type".
- */
+/** Type ('' if missing) and charset. Of several, the last valid one counts. Source: Fetch, "extract a MIME type". */
 export function contentTypeOf(header: string | undefined): { type: string; charset: string | null } {
   const said = (header ?? '').split(',').map(oneContentType);
   const type = said.findLast((each) => each.type !== '')?.type ?? '';

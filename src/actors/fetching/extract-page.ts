@@ -1,7 +1,4 @@
-/**
- * Extracts readable text: of submitted HTML, with failures as answers to the client, and of fetched content, with failures of its job.
- * Its own threads keep submissions from waiting for indexing.
- */
+/** Extracts text on its own threads: of submitted HTML (failures answer the client) and fetched content (the job). */
 
 import type { ExtractedPage } from '../../compute/extraction/extract-html.ts';
 import type { RepeatedLineSettings } from '../../compute/extraction/repeated-lines.ts';
@@ -48,7 +45,7 @@ function extractorOn({ run }: SharedParserPool<Tasks>) {
   const readFetched: ReadFetchedText = (content, signal) =>
     run('readFetched', content, { signal, transfer: givenAway(content.bytes) });
   return {
-    /** `isArticle`: already extracted. Errors: DomainError `invalid` for HTML over a limit of time, memory or depth; `overloaded`. */
+    /** Errors: DomainError `invalid` over a limit of time, memory or depth; `overloaded`. `isArticle`: is extracted. */
     extract: (html: string, url: string, isArticle = false): Promise<SubmittedPage> =>
       run('extractSubmitted', { html, url, isArticle }).catch(answer),
     readFetched,

@@ -1,15 +1,10 @@
 /**
- * The handler of `fetch_and_index` jobs: fetches a submitted page's text and makes it searchable. Idempotent. A video becomes its
- * captions or transcript, a podcast episode its published transcript; for other pages:
- *
- * 1. fetch the address that was read, without tracking parameters and credentials; content or a `Refresh` header that only redirects is a
- *    redirect
- * 2. refuse what is no page: a status, an unknown content type, a wall
+ * The handler of `fetch_and_index` jobs. Videos and podcast episodes become captions or transcripts; other pages:
+ * 1. fetch the address without tracking parameters and credentials; follow redirects of content and `Refresh` headers
+ * 2. refuse error statuses, unknown content types and walls
  * 3. read it on a thread; a recording goes to a temporary file and is transcribed
  * 4. store the text unless its final address is blacklisted; a retry that finds it stored continues here
- * 5. index it like any other page
- *
- * If a feed's page can never be fetched, the feed's content becomes its text, unless its address is blacklisted.
+ * 5. index it; a feed's page that can never be fetched gets the feed's content, unless its address is blacklisted
  */
 
 import { hash } from 'node:crypto';

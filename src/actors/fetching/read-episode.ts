@@ -1,7 +1,4 @@
-/**
- * Reads a podcast episode's published transcript, preferred over speech recognition, and its chapters. Their addresses are in the page's
- * metadata (src/domain/podcast.ts).
- */
+/** Reads a podcast episode's published transcript, preferred over speech recognition, and its chapters. */
 import { readChapters, type TranscriptFormat, transcriptFormat } from '../../compute/transcript/read-transcript.ts';
 import type { Chapter, TranscriptText } from '../../compute/transcript/transcript-text.ts';
 import { type CanonicalizeSettings, canonicalizeUrl } from '../../compute/web/canonical-url.ts';
@@ -68,10 +65,7 @@ export function episodeReader(dependencies: EpisodeReaderDependencies) {
 
   return {
     chapters,
-    /**
-     * The best readable transcript or null. `isGivenUp`: whether that error is final.
-     * Errors: FetchError, JobError; the signal's reason.
-     */
+    /** The best one. `isGivenUp`: whether an error is final. Errors: FetchError, JobError; the signal's reason. */
     async published(
       page: Page,
       { signal, isGivenUp }: { signal: AbortSignal; isGivenUp: (error: FetchError) => boolean },

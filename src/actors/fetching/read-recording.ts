@@ -1,7 +1,4 @@
-/**
- * Reads recordings: the file is downloaded to a temporary folder and transcribed into text with timed sections. One at a time, as it
- * takes minutes and the whole processor; others are postponed, uncounted, so that later pages are fetched.
- */
+/** Transcribes recordings, one at a time, as it takes minutes and all processors. Others are postponed, uncounted. */
 import { type Chapter, type TranscriptText, transcriptText } from '../../compute/transcript/transcript-text.ts';
 import type { Page } from '../../domain/page.ts';
 import { FetchError } from '../../providers/fetch-error.ts';

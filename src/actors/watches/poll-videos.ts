@@ -1,7 +1,4 @@
-/**
- * The poller of kind `video`: the list at the watch's address by yt-dlp. A channel may be a list of lists (tabs); the first few are read
- * until there are enough videos.
- */
+/** The poller of kind `video`: lists by yt-dlp. Of a channel's tabs the first few are read until they have enough. */
 import type { VideoEntry } from '../../compute/transcript/video-info.ts';
 import { readConfig } from '../../domain/watch-config.ts';
 import type { VideoReader } from '../fetching/read-video.ts';

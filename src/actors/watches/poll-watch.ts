@@ -1,12 +1,6 @@
 /**
- * The handler of `poll_watch` jobs of all kinds. Idempotent: items of an earlier attempt are then known.
- *
- * 1. the kind's poller reads the source
- * 2. known and blacklisted items are skipped; new ones are stored, a few at a time
- * 3. the job's completion stores validators, so nothing is skipped that is not on disk
- *
- * Logs when a source begins to fail and when it recovers, and when the number of its entries without an address changes. Other faults
- * are logged like those of other jobs.
+ * The handler of `poll_watch` jobs: stores new items, and validators when all are on disk, so that nothing is skipped.
+ * Logs when a source fails or recovers, and when the number of its entries without an address changes.
  */
 import { cameElsewhere, type ItemSubmission, notePolled, takeItems } from '../../commands/take-items.ts';
 import type { FeedItem } from '../../compute/feed/feed.ts';

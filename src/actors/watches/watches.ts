@@ -1,4 +1,4 @@
-/** Watches: answers about them, changes them, and starts polls on request. The poll clock starts due polls and is notified of changes. */
+/** Watches: answers about them, changes them, and starts polls on request. The poll clock starts due polls. */
 import {
   createWatch,
   deleteWatch,
@@ -136,10 +136,7 @@ function watchResponseOf(watch: Watch): WatchResponse {
   };
 }
 
-/*
- * Starts due polls every minute, and after changes that may make a watch due. Uses the wall clock and the rows, not elapsed time: after
- * a machine's sleep there is one poll per watch.
- */
+/* Starts due polls every minute and after changes, by the wall clock and rows: after a sleep, one poll per watch. */
 
 interface PollClockDependencies extends Pick<LibraryParts, 'reader' | 'commit' | 'maxAttempts' | 'log' | 'now'> {
   /** `watch.poll_tick_enabled`; without it only users start polls. */
