@@ -1,10 +1,6 @@
 /**
- * Rewrites all files without what was forgotten: step 5 of docs/forgetting.md. Unverified tombstones say what is due, so a crash loses
- * nothing.
- *
- * resting  nothing is due
- * due      a rewrite follows once nothing was forgotten for `afterMs` and topics are renamed
- * rewrite  index files, the store's file, then the check; after a failure (disk full) it is due again
+ * Rewrites all files without forgotten data (docs/forgetting.md, step 5). Unverified tombstones record what is due.
+ * States: resting; due, until nothing was forgotten for `afterMs`; rewriting and checking; after a failure, due again.
  */
 import { markDeleted, markVerified, purgeSlice } from '../../commands/forget.ts';
 import { purgeFromLog } from '../../commands/log-queries.ts';
@@ -79,7 +75,6 @@ export function fileRewrite({ ask, reader, commit, afterMs, log }: FileRewriteDe
     reader.clusters.anyStale() &&
     inFlightStatuses.some((status) => reader.jobs.list({ status, kind: 'label_clusters', limit: 1 }).length > 0);
 
-  /** Resolves when running work has ended. */
   const stop = async (): Promise<void> => {
     isStopped = true;
     clearTimeout(timer);

@@ -1,7 +1,4 @@
-/**
- * Erases a rule's pages in slices, their labels in the index, and failed import items; then queues purge jobs. Steps 2 and 3 of
- * docs/forgetting.md. Idempotent: the rule is `purging` until the end.
- */
+/** Steps 2 and 3 of docs/forgetting.md, idempotent: erases a rule's pages, labels and failed imports, queues purges. */
 import {
   type ErasedPage,
   type ErasedSlice,
@@ -41,9 +38,8 @@ export function ruleEraser(dependencies: RuleEraserDependencies) {
   const { ask, reader, commit, canonicalize, maxAttempts, now, monotonic, onUntracked } = dependencies;
 
   /**
-   * Erase everything that matches, queue the rest, and end the purge. `onSlice` gets the number of remaining pages before each slice;
-   * its error ends the purge. Returns the numbers of erased pages and queued jobs.
-   * Errors: those of the writer and the index.
+   * Erase all matches and queue the rest. `onSlice` gets the number of remaining pages; its error ends the purge.
+   * Returns how many pages were erased and jobs queued. Errors: those of the writer and the index.
    */
   const erase = async (rule: BlacklistRule, onSlice = (_left: number): void => {}) => {
     const pages = await erasePagesOf(await pagesOf(rule), onSlice);
@@ -53,7 +49,7 @@ export function ruleEraser(dependencies: RuleEraserDependencies) {
     return { pages, jobs };
   };
 
-  /** Rules of earlier versions count as made by the current settings, without known addresses. Errors: those of the writer. */
+  /** Rules of earlier versions count as made by the current settings, without known addresses. Errors: the writer's. */
   const noteEarlierSettings = async (): Promise<void> => {
     const { known_addresses: _, ...earlier } = canonicalize;
     if (reader.blacklist.withoutSettings().length > 0) await commit(noteSettings(earlier));
@@ -91,10 +87,7 @@ export function ruleEraser(dependencies: RuleEraserDependencies) {
     return found;
   };
 
-  /**
-   * Pages stored under another canonical URL of this address by earlier settings or rules. Settings only affect the query, so in the
-   * domain only URLs equal without it are compared; the rules for known addresses also change the domain.
-   */
+  /** Pages stored under an earlier canonical URL of this address: settings change the query, rules also the domain. */
   const pagesOfOlderForms = async (pattern: string): Promise<number[]> => {
     const address = canonicalizeUrl(pattern, canonicalize);
     if ('invalid' in address) return [];

@@ -1,7 +1,4 @@
-/**
- * Audits the index files of a stopped service: files named by manifests exist, are sound, and have only labels of the store. Only reads.
- * Missing content is a fault after an orderly stop but not after a crash.
- */
+/** Audits index files of a stopped service, read only. Missing content is a fault after an orderly stop only. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { readManifest } from '../../engine/index-folder.ts';

@@ -1,7 +1,4 @@
-/**
- * In-memory columns for searching: each label's page, and the filters' fields. A projection of page rows, filled at start and updated by
- * the commit feed. About 76 bytes per page, 4 per label, and the visits of pages with more than two.
- */
+/** Columns of page rows in memory: some 76 bytes per page, 4 per label, and visits of pages with more than two. */
 import { asksWhenPublished, factsOf, isFact, wasPublished } from '../../compute/ranking/passes-filters.ts';
 import { addBit, addBitRange, type Bitmap, createBitmap, hasBit } from '../../compute/structures/bitmap.ts';
 import { longer } from '../../compute/structures/longer.ts';
@@ -69,10 +66,7 @@ export class Catalog {
     this.#flushedEnd = Math.max(this.#flushedEnd, labelEnd);
   }
 
-  /**
-   * Whether the store cannot lose these labels. Index files must not contain others: after a crash the store reassigns lost labels to
-   * other texts.
-   */
+  /** Whether these labels are durable. Index files must have no others: after a crash they may name other texts. */
   isFlushed({ first, count }: LabelRange): boolean {
     return first + count <= this.#flushedEnd;
   }

@@ -132,7 +132,6 @@ export function indexHandlers({
   };
 }
 
-/** A full queue is an answer, not a bug. */
 async function orOverloaded<Reply>(work: () => Promise<Reply>): Promise<Reply> {
   try {
     return await work();
@@ -143,9 +142,8 @@ async function orOverloaded<Reply>(work: () => Promise<Reply>): Promise<Reply> {
 }
 
 /*
- * Maintains the index some seconds after its last change: merges small segments, saves if worthwhile, frees threads' memory. Not during
- * searches, which would share the processor and load the new segments' words; a user who just saved pages often searches next. Waiting
- * costs little: a few more small segments per search, and more to recover after a crash.
+ * Maintains the index after a quiet time: merges small segments, saves if worthwhile, frees memory of threads. Not
+ * during searches, which need the processor; waiting costs a few more segments per search and a longer recovery.
  */
 
 /** Quiet time without changes and searches, ms. */

@@ -1,11 +1,8 @@
 /**
- * Models with vectors in memory. The active model opens at the start and stays; others open on first use (comparison, backfill,
- * activation) and close when idle, as 100,000 chunks of 1,024 numbers take 200 MB.
- *
- * - Open spaces get new content. A closed one reads it from the store when opened: its live labels are read in the turn in which it
- * joins the open ones, so nothing is missed.
- * - A space is closed or dropped after its last user leaves. Dropping aborts the users' signal: a search does not wait for its vector then.
- * - A dropped space is gone at once; a later model of the same id waits until its files are deleted.
+ * Models with vectors in memory. The active one stays; others open on first use and close when idle, as 100,000 chunks
+ * of 1,024 numbers take 200 MB. A space reads its live labels in the turn in which it joins the open ones, so it misses
+ * no content. It is closed or dropped after its last user leaves; dropping aborts the users' signal. A later model of
+ * the same id waits until the files are deleted.
  */
 import { existsSync, readdirSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
@@ -21,7 +18,6 @@ import { openPageSpace } from './page-space.ts';
 import { indexRecovery } from './recover-index.ts';
 
 export interface ModelSpacesOptions extends ModelSpaceOptions {
-  /** Monotonic, ms. */
   monotonic: () => number;
   /** Idle time before a space is closed, ms. */
   idleMs?: number;
@@ -32,7 +28,6 @@ interface Entry {
   /** Its files are loaded: it gets new content. */
   loaded: Promise<ModelSpace>;
   space: ModelSpace | null;
-  /** Nothing is missing. */
   complete: Promise<ModelSpace>;
   users: number;
   /** Aborted when the space is dropped; reason: DomainError `invalid`. */
@@ -95,10 +90,7 @@ export function modelSpaces(options: ModelSpacesOptions) {
     return left;
   };
 
-  /**
-   * Work with a model's complete vectors. `dropped`: aborted with such an error when the model is deleted meanwhile. Errors: DomainError
-   * `invalid` for a dropped one; of opening and of the work.
-   */
+  /** Work with complete vectors. If the model is deleted, `dropped` aborts and this fails: DomainError `invalid`. */
   const use = async <Result>(
     model: EmbeddingModel,
     work: (space: ModelSpace, dropped: AbortSignal) => Promise<Result>,
@@ -133,7 +125,7 @@ export function modelSpaces(options: ModelSpacesOptions) {
     load: (model: EmbeddingModel): Promise<ModelSpace> => enter(model, async (loaded) => loaded).loaded,
     /** Null if closed or still loading; not searched until complete. */
     opened: (space: number): ModelSpace | null => entries.get(space)?.space ?? null,
-    /** Apply new and replaced content to open spaces. Shapes: `vectors` by space, rows of all `pages`; zeros for chunks that lack theirs. */
+    /** Apply new and replaced content. Shapes: `vectors` by space, rows of all `pages`; zeros for missing ones. */
     async update(
       pages: readonly LabelRange[],
       obsolete: readonly LabelRange[],
@@ -160,7 +152,6 @@ export function modelSpaces(options: ModelSpacesOptions) {
         await use(model, (space) => space.purge());
       }
     },
-    /** Errors: those of the files. */
     async saveIfWorthIt(): Promise<void> {
       await Promise.all(
         [...entries.values()].map((entry) => held(entry, async () => (await entry.loaded).saveIfWorthIt())),

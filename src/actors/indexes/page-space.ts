@@ -1,8 +1,4 @@
-/**
- * The page vectors of one embedding model, as a vector space: the mean of a page's chunk vectors under the page's first label. That label
- * names this content for ever, so content that is indexed again gets a new row, and recovery is set difference as for chunks: a page
- * comes in when all its chunks have vectors. The truth are the chunk vectors in the store.
- */
+/** Page vectors of a model: the mean of a page's chunk vectors, once all have one, under the page's first label. */
 import { meanPageVector } from '../../compute/embedding/pool-vectors.ts';
 import { addBit, createBitmap } from '../../compute/structures/bitmap.ts';
 import { type SpaceSearchOptions, VectorSpace, type VectorSpaceOptions } from '../../engine/vectors/vector-space.ts';
@@ -27,7 +23,6 @@ export interface NearRequest extends SpaceSearchOptions {
   /** The pages to be near to: to the mean of their vectors. */
   page_nos: readonly number[];
   k: number;
-  /** Further pages that are not wanted. */
   except?: readonly number[];
 }
 
@@ -85,7 +80,7 @@ export async function openPageSpace(options: PageSpaceOptions) {
     dropped,
     /** Add pages that have all vectors in the store, named by the first labels of their chunks. */
     async add(firstLabels: readonly number[]): Promise<void> {
-      // Chunks that were refused have their vectors only now: files with the page's old vector must not outlast a crash.
+      // A page with refused chunks gets vectors only now: files with its old vector must not outlast a crash.
       const replaced = firstLabels.filter((label) => space.holds(label));
       if (replaced.length > 0) {
         await space.leaveGraph();
@@ -94,9 +89,8 @@ export async function openPageSpace(options: PageSpaceOptions) {
       await addFromStore(firstLabels);
       if (replaced.length > 0) await space.save();
     },
-    /** Remove pages, named by the first labels of their chunks. */
     remove: (firstLabels: readonly number[]) => space.remove(firstLabels),
-    /** The nearest pages, best first; none where no page asked about has a vector. */
+    /** The nearest pages, best first; none if none of the given pages has a vector. */
     async near({ page_nos, k, except = [], ...among }: NearRequest): Promise<NearPage[]> {
       const unwanted = new Set([...page_nos, ...except]);
       const found = await space.search(labelsOf(page_nos), k + unwanted.size, among);
@@ -111,7 +105,6 @@ export async function openPageSpace(options: PageSpaceOptions) {
         .map(({ label, to, score }) => ({ page_no: catalog.pageOf(label), to: catalog.pageOf(to), score }))
         .filter(({ page_no, to }) => page_no !== 0 && to !== 0);
     },
-    /** Resolves when nothing is being brought back. */
     settled: () => recovering,
     save: () => space.save(),
     /** No byte of a removed page's vector stays in memory or on disk. */
@@ -122,7 +115,6 @@ export async function openPageSpace(options: PageSpaceOptions) {
       await recovering;
       await space.close();
     },
-    /** Close without saving and delete the files. */
     async drop(): Promise<void> {
       isClosing = true;
       await recovering;

@@ -1,8 +1,4 @@
-/**
- * Restores what one side of the index lacks from the store: after a crash the pages since the last save, after the loss of a file or
- * thread its content. Segments are rebuilt along stored chunk borders and vectors taken as stored; nothing is embedded. A page that
- * fails is logged and left to the next start; until then the side reports it as lacking.
- */
+/** Restores what one side of the index lacks, as stored. A page that fails is logged and left to the next start. */
 import pLimit from 'p-limit';
 import { authorText, factsText } from '../../compute/text/facts-text.ts';
 import type { Page } from '../../domain/page.ts';

@@ -1,8 +1,4 @@
-/**
- * Restores at start what index files lack, on the sparse side and in the active model's space. Changes unsaved before a crash are waited
- * for (in a cluster: briefly). Lost files (after a restore, or of another version) are rebuilt in the background, with a report by
- * `indexCompleteness`. Spaces opened later recover by themselves (src/actors/indexes/model-spaces.ts).
- */
+/** Restores index files at start: waits for unsaved changes (in a cluster: briefly), rebuilds lost files afterwards. */
 import { existsSync } from 'node:fs';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
