@@ -1,9 +1,6 @@
 /**
- * Uploaded import files: each is spooled to a temporary folder, read on its own thread, and stored in batches. The newest fifty imports
- * are listed from memory; progress is in the store, so the same file resumes.
- *
- * States: running → done, failed (file, disk or quota; earlier items stay), stopped (by a user, or with the service). The file is
- * deleted when it leaves `running`. Two store items at a time, the others wait.
+ * Uploaded import files: spooled, read on their own thread, and stored in batches, after which the same file resumes.
+ * States: running → done, failed (file, disk or quota; earlier items stay), stopped (by a user, or with the service).
  */
 
 import { randomBytes } from 'node:crypto';
@@ -45,7 +42,6 @@ type ImportMessages = 'import.begin' | 'import.list' | 'import.get' | 'import.st
 
 interface Import {
   shown: ImportResponse;
-  /** Of the file's content. */
   sourceId: string;
   stop: AbortController;
   /** Resolves when it leaves `running`. */

@@ -1,13 +1,11 @@
 /**
- * The handler of `index_page` jobs: makes a stored text searchable. Idempotent: new content gets new labels and replaces earlier
- * attempts' content. Waiting pages share steps 1 to 3, also pages without text (intake.ts).
+ * The handler of `index_page` jobs. Idempotent: new content gets new labels and replaces earlier attempts'. Pages
+ * without text share steps 1 to 3. A `facts_job` gives stored chunks and vectors new labels and a new segment.
  *
- * 1. chunk texts and build a segment on a thread for texts; then ask outside models for vectors. The built-in model gets a gap
+ * 1. chunk texts and build a segment on a thread; ask outside models for vectors; for the built-in model, note a gap
  * 2. commit chunks and vectors, allocating labels
  * 3. add them to both sides of the index and remove what they replace
  * 4. the job's completion makes the page `indexed` and queues the reading of its entities, if enabled
- *
- * A page's `facts_job` indexes stored chunks with changed facts: a segment along their borders, new labels, the vectors as stored.
  */
 import { commitPages } from '../../commands/commit-content.ts';
 import { relabelPage } from '../../commands/edit-pages.ts';
@@ -45,10 +43,7 @@ interface PageToIndex extends BatchedPage {
   replacement?: FetchedPage;
 }
 
-/**
- * Steps 1 to 3. Errors: `takenOver` if the attempt lost its job; of text, thread, store, index and the active model's provider; the
- * signal's reason.
- */
+/** Steps 1 to 3. Errors: `takenOver` for a lost claim; of text, thread, store, index, provider; the signal's reason. */
 export type PageIndexer = (page: PageToIndex) => Promise<void>;
 
 /** Chunks and segment of a batch, and vector rows by space. */
@@ -95,7 +90,6 @@ export function pageIndexer(dependencies: PageIndexerDependencies): PageIndexer 
     const passages = pages.flatMap(({ page }, at) => embeddingTexts(page.title, texts[at], prepared.chunks[at]));
     return { ...prepared, vectors: await vectorsOutside(prepared.models, passages, signal) };
   };
-  /** Do not start an attempt that must fail. */
   const refuseWhileDown = () => {
     const model = reader.models.activeModel();
     if (model === undefined || !isOutside(model)) return;
@@ -177,18 +171,11 @@ function noText(): JobError {
   return new JobError('the page has no text', { permanent: true });
 }
 
-/*
- * Vectors of outside models for pages being indexed. A page waits for the active model. For another model it waits briefly: if that
- * provider is down, refuses or is slow, the page gets a gap, which the model's backfill fills; during the backfill, or after its
- * failure, the provider gets no single pages.
- */
+/* Vectors of outside models: a page waits for the active one, and briefly for others, which then get a gap. */
 
 class TooLate extends Error {}
 
-/**
- * Gives rows by space for outside models among some; none for a model that gets a gap.
- * Errors: of the active model's provider; the signal's reason.
- */
+/** Gives rows by space; none for a model with a gap. Errors: of the active model's provider; the signal's reason. */
 function outsideVectors({
   embedders,
   reader,

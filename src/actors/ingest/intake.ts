@@ -1,7 +1,4 @@
-/**
- * Accepts pages: canonicalises, extracts readable text on a thread, and has the writer decide. Answers when the decision is durable.
- * Pages without text become findable by their facts.
- */
+/** Accepts pages; answers when the decision is durable. Pages without text become findable by their facts. */
 import pLimit from 'p-limit';
 import { type IngestDecision, ingestPage } from '../../commands/ingest-page.ts';
 import { DomainError } from '../../domain/errors.ts';
@@ -86,10 +83,7 @@ function outcomeOf(decision: IngestDecision): IngestOutcome {
   }
 }
 
-/*
- * Makes pages without indexed text findable: not yet fetched, failed, or without words. They get a bare chunk with title, author, host,
- * tags and note, which the text later replaces. No jobs: rows show which pages lack a chunk, at start and after each commit.
- */
+/* Pages without indexed text get a bare chunk of title, author, host, tags and note. Rows show which pages lack it. */
 
 interface BarePagesDependencies extends Pick<LibraryParts, 'ask' | 'reader' | 'feed' | 'log'> {
   index: PageIndexer;
@@ -109,7 +103,7 @@ function makeBarePagesFindable({ ask, reader, feed, index, log }: BarePagesDepen
   const failed = new Set<number>();
   const limit = pLimit(width);
   let isQueued = false;
-  /** Minutes until the failed ones are tried again: twice as many after each failure. */
+  /** Minutes until failed ones are tried again, doubled after each failure. */
   let waitMinutes = 1;
   let minutes = 0;
 
@@ -139,7 +133,6 @@ function makeBarePagesFindable({ ask, reader, feed, index, log }: BarePagesDepen
     background.soon(notFindable, indexAll);
   };
 
-  // Of earlier runs.
   background.soon('pages without a text that came before are made findable at the next start', async () =>
     add(await ask('index.pagesWithoutChunks', {})),
   );

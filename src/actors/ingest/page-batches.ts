@@ -1,8 +1,6 @@
 /**
- * Batches pages to be indexed. With an idle thread for texts a page starts at once; otherwise pages gather into a batch: one task, segment,
- * commit and publication. A second thread, with its own language model, starts for a full waiting batch or alongside long texts. If a
- * batch fails, or one of its pages is aborted in the thread, its pages are retried one by one. Texts are read when a batch is formed, to
- * save memory.
+ * Batches pages to index: with an idle thread a page starts at once, else pages share a task, a segment and a commit. A
+ * second thread starts for a full batch or next to long texts. Pages of a failed batch are retried one by one.
  */
 export interface BatchedPage {
   /** An error rejects the page. */
@@ -52,7 +50,7 @@ export class PageBatches<Page extends BatchedPage, Prepared> {
     this.#options = options;
   }
 
-  /** Resolves when the page is searchable. Errors: of its text, the thread, the store and the index; the signal's reason. */
+  /** Resolves when the page is searchable. Errors: of text, thread, store and index; the signal's reason. */
   async index(page: Page): Promise<void> {
     page.signal.throwIfAborted();
     const indexed = new Promise<void>((resolve, reject) => {

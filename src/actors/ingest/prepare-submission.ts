@@ -80,10 +80,7 @@ export function submissionPreparer(dependencies: PreparerDependencies) {
   return { prepare, prepareItem };
 }
 
-/**
- * Extraction may split a surrogate pair; a lone half has no UTF-8 and would shift offsets, so it becomes U+FFFD. Texts in requests are
- * well-formed.
- */
+/** A lone half of a surrogate pair, as extraction may leave, would shift offsets: it becomes U+FFFD. */
 function wellFormed(text: string | null | undefined): string | null {
   return text == null ? null : text.toWellFormed();
 }

@@ -1,22 +1,15 @@
 /**
- * The handler of `backfill_model` jobs: a model comes to have vectors of every page. What is done is in the row of the backfill, so
- * that after any interruption the next attempt continues after the last stored slice.
+ * The handler of `backfill_model` jobs: gives every page vectors of a model. Progress is in the backfill's row, so that
+ * an interrupted attempt continues after the last stored slice.
  *
- * 1. plan, once: count chunks and tokens; calibrate the floor of an outside model, which also shows whether its provider answers
- *    with vectors of its dimensions before thousands of texts are sent
- * 2. have the model's space in memory, with what earlier attempts stored
- * 3. sweep: slices of pages are embedded, as many at a time as there are threads, stored in the order of the pages together with
- *    the cursor, and added to the space, each while the next ones are embedded and stored
- * 4. the same for the pages of gaps; then seal; a gap that came meanwhile leads back to 4
+ * 1. plan, once: count chunks and tokens; calibrate the floor of an outside model, which also checks its provider
+ * 2. load the model's space, with what earlier attempts stored
+ * 3. sweep: embed slices in parallel, store them in page order with the cursor, add them to the space; for the built-in
+ *    model, only leave gaps (fill-built-in.ts)
+ * 4. the same for the pages of gaps; then seal, or repeat if a gap came meanwhile
  *
- * The sweep of the built-in model only leaves gaps, which are filled in an order of their own (fill-built-in.ts).
- *
- * Texts that the provider refuses are stored as refused, and the others do not wait for them. The next
- * backfill that looks at every page tries them again. Where more are refused than `fewRefusals` and
- * `refusedShare` allow, the provider or its settings are at fault, and the backfill fails.
- *
- * An open breaker ends the attempt, uncounted, until its cooldown is over; so does the call that opened it, a probe that failed
- * included: one job makes all the calls, and would soon have used its attempts up by them.
+ * Refused texts are stored as refused; beyond `fewRefusals` and `refusedShare`, the backfill fails. An open breaker, or
+ * the call that opened it, ends the attempt, uncounted, until its cooldown is over: one job makes all the calls.
  */
 import {
   type EmbeddedPage,
@@ -54,12 +47,12 @@ interface EmbeddedSlice {
   pages: EmbeddedPage[];
 }
 
-/** An encoder that cannot be used is tried again after so long, ms. */
+/** Retry time while the encoder cannot be used, ms. */
 const unusableEncoderMs = 120_000;
 const gapsAtOnce = 64;
-/** Pages that are looked at in one transaction for whether they lack vectors: some ms. */
+/** Pages checked for missing vectors in one transaction: some ms. */
 const gapsOpenedAtOnce = 500;
-/** So many chunks may be refused by the provider: a few, however small the collection, or this share of it. */
+/** Max chunks that a provider may refuse: a few in any collection, or this share of it. */
 const fewRefusals = 10;
 const refusedShare = 0.05;
 

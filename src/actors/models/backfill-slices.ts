@@ -1,4 +1,4 @@
-/** The pages of a backfill in slices: small enough that each is read from the store, embedded and stored in some tens of ms. */
+/** The pages of a backfill in slices: each is read from the store, embedded and stored in some tens of ms. */
 import type { Chunk } from '../../domain/page.ts';
 import type { StoreReader } from '../../store/store.ts';
 import { inParts } from '../system/background.ts';
@@ -19,16 +19,13 @@ export interface PageSlice {
   pages: PageToEmbed[];
   /** Chunks of pages in the slice that have their vectors already. */
   found: number;
-  /** Pages that there is nothing to be done for. */
+  /** Pages with nothing to do. */
   closed: number[];
   /** The last page looked at. */
   upTo: number;
 }
 
-/**
- * Chunks in a slice, text (UTF-16 units) and pages looked at: one of them ends it. Measured with 64, 128 and 256 in turn:
- * 1.06, 0.85 and 0.91 ms of processor time a chunk, and 0.2, 0.3 and 0.7 ms of the event loop to read a slice and hand it to a thread.
- */
+/** A slice ends at one of these: chunks, UTF-16 units, pages. With 64, 128 and 256: 1.06, 0.85 and 0.91 ms a chunk. */
 const maxChunks = 128;
 const maxLength = 262_144;
 const maxPages = 1000;
@@ -83,7 +80,7 @@ function ordinalsLacking(reader: StoreReader, space: number, no: number): number
   return [...reader.pages.chunks(no).keys()];
 }
 
-/** How much of a space's pages up to a number the model's provider refuses, and why the last of them; null for nothing. */
+/** What the provider refuses of a space's pages up to a number, and why the last of it; null for nothing. */
 export function refusedIn(
   reader: StoreReader,
   space: number,

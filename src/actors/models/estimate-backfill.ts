@@ -1,4 +1,4 @@
-/** What a backfill would take. Chunks, tokens and cost are counted; the duration is that of an earlier backfill of the same kind. */
+/** Estimates a backfill: chunks, tokens and cost are counted; the duration is that of an earlier one of its kind. */
 import { type BackfillEstimateResponse, type EmbeddingModel, isOutside } from '../../domain/model.ts';
 import { ollamaProvider } from '../../domain/usual-address.ts';
 import type { LibraryParts } from '../system/service.ts';
@@ -22,7 +22,6 @@ export function costOf(
   return price === undefined ? null : (tokens / tokensPerPrice) * price;
 }
 
-/** Estimates the backfill of a model, for as long as the signal is not aborted. */
 export function backfillEstimator({ reader, prices }: EstimateDependencies) {
   /** In earlier backfills of a model of this kind, chunks per ms; null for none. */
   const speedBefore = (model: EmbeddingModel): number | null => {

@@ -1,7 +1,6 @@
 /**
- * Fills the gaps of the built-in model, behind the words: first chunks of all pages without vectors, the newest pages first, then the
- * other chunks in the same order. What to do is read from the store again for each small batch, so that a page that was just captured goes
- * first and a forgotten one is left out. Each batch is durable before the next one begins. Libraries of a host take turns.
+ * Fills the gaps of the built-in model: first chunks of all pages, the newest first, then the others. Each small batch
+ * is read from the store when its turn comes, and durable before the next. Libraries of a host take turns.
  */
 import { type EmbeddingModel, localProvider } from '../../domain/model.ts';
 import { BreakerOpenError } from '../../providers/resilient-call.ts';
@@ -10,26 +9,26 @@ import type { Semaphore } from '../../threads/semaphore.ts';
 import type { JobContext } from '../system/job-actor.ts';
 import type { PageSlice, PageToEmbed } from './backfill-slices.ts';
 
-/** Runs work of a library when it is its turn; the time limit of its attempt leaves out the wait. Errors: of the work; the signal's reason. */
+/** Runs work in the library's turn, with the time limit from then on. Errors: of the work; the signal's reason. */
 export type TakeTurn = <Result>(
   work: () => Promise<Result>,
   attempt: Pick<JobContext, 'signal' | 'goOn'>,
 ) => Promise<Result>;
 
-/** The time limit of an attempt that waits for its turn begins again so often, ms. */
+/** How often a waiting attempt restarts its time limit, ms. */
 const goOnMs = 60_000;
 
 export interface EncoderTurns {
   /** One place for all libraries of a host. */
   place: Pick<Semaphore, 'acquire' | 'release'>;
   library: string;
-  /** Share of one core that all filling may take, above 0 to 1. */
+  /** Max share of one core for all filling, above 0 to 1. */
   pace: number;
   monotonic: () => number;
   after: (ms: number, run: () => void) => void;
 }
 
-/** After each turn the place stays taken for as long as the pace demands, while the library stores what came of it. */
+/** After each turn the place stays taken as long as the pace demands, while the library stores the result. */
 export function encoderTurns({ place, library, pace, monotonic, after }: EncoderTurns): TakeTurn {
   return async (work, { signal, goOn }) => {
     // One that is asked to stop has its signal end the wait.
@@ -46,12 +45,12 @@ export function encoderTurns({ place, library, pace, monotonic, after }: Encoder
   };
 }
 
-/** Chunks of a batch: some seconds of the encoder. All rows of a page are one value, so a long page is rewritten in growing steps. */
+/** Chunks of a batch: some seconds. All rows of a page are one value, so a long page is rewritten in growing steps. */
 export const batchChunks = 16;
 const mostChunks = 64;
 const growth = 1 / 8;
 
-/** The next chunks to embed, so many or a few more; null where no gap is left. Errors: BreakerOpenError while filling is paused. */
+/** The next chunks to embed; null without a gap. Errors: BreakerOpenError while filling is paused. */
 export function nextBatch(reader: StoreReader, { space }: EmbeddingModel, chunks: number): PageSlice | null {
   if (reader.models.isFillPaused()) throw new BreakerOpenError(localProvider, 0);
   const numbers = reader.backfills.newestGaps(space, chunks);
@@ -77,7 +76,7 @@ const firstOf = ({ ordinals, chunks }: PageToEmbed, count: number) => ({
   chunks: chunks.slice(0, count),
 });
 
-/** A page with its chunks that lack vectors; null where there are none. */
+/** A page with its chunks that lack vectors; null if there are none. */
 function pageOf(reader: StoreReader, space: number, no: number): PageToEmbed | null {
   const page = reader.pages.head(no);
   if (page === undefined || page.chunk_count === 0) return null;

@@ -23,9 +23,8 @@ export interface EmbeddedTexts extends TextVectors {
 }
 
 /**
- * Vectors of pages along their chunks, from the encoder with the names in each. Shapes: all chunks, page by page × dim; zeros for a chunk
- * without terms, and for one of the `tolerated` many, at most, that an outside provider refuses, or any that the encoder has none for.
- * Errors: of the provider.
+ * Vectors of pages and, from the encoder, the names in each chunk. Shapes: chunks, page by page × dim; zeros for those
+ * without terms or vector: an outside provider may refuse at most `tolerated`. Errors: those of the provider.
  */
 export async function embedPages(
   embedders: Pick<Embedders, 'documentVectors' | 'passages'>,
@@ -57,10 +56,9 @@ export async function encodePages(
 }
 
 /*
- * Embeds texts at a provider that may refuse some of them (too long, a content filter, a vector of NaN): the others shall not do
- * without theirs. What is refused together is halved until the texts at fault are alone. So that a provider which refuses everything
- * (a model that is unknown there, a wrong setting) is not asked for each text of a collection, a text of our own goes out first:
- * where that is refused as well, no text is at fault. n texts with r refused ones take about 2 r log2(n / r) calls.
+ * Embeds texts at a provider that may refuse some (too long, a content filter, a vector of NaN). A refused batch is
+ * halved until the texts at fault are alone: some 2 r log2(n / r) calls for r of n texts. A harmless text is sent
+ * first: if it is refused too, the provider or its settings are at fault, and no other text is sent.
  */
 
 interface TextVectors {
@@ -80,7 +78,7 @@ interface EmbedApartOptions {
 export const readFloorSample = () =>
   floorSample.parse(JSON.parse(readFileSync(join(programDir, 'models', 'floor-sample.json'), 'utf8')));
 
-/** Errors: those of `embed` that are no text's; a refusal beyond the tolerated ones, or of a harmless text too. */
+/** Errors: those of `embed` that no text causes; a refusal beyond the tolerated ones, or of a harmless text too. */
 export async function embedApart(
   texts: readonly string[],
   { dim, embed, tolerated }: EmbedApartOptions,
@@ -120,10 +118,7 @@ function isRefusal(error: unknown): error is ProviderError {
   return error instanceof ProviderError && error.mayBeOneText;
 }
 
-/*
- * Measures the floor of an outside model (compute/embedding/floor-sample.ts) before its first vectors are made, and stores it with the
- * model: without one every passage would be a hit of every query. Three small requests, once in a model's life.
- */
+/* Measures an outside model's floor once, by three small requests: without one, any passage would match any query. */
 
 interface FloorCalibration {
   embedders: Pick<Embedders, 'queryVectors' | 'documentVectors'>;
@@ -131,7 +126,7 @@ interface FloorCalibration {
   commit: CommitCommand;
 }
 
-/** Makes sure that a model has a floor. Errors: of the calls, as those for any vectors; of the store. */
+/** Makes sure that a model has a floor. Errors: those of the calls and the store. */
 export type CalibrateOutside = (model: EmbeddingModel, signal: AbortSignal) => Promise<void>;
 
 export function floorCalibrator({ embedders, reader, commit }: FloorCalibration): CalibrateOutside {

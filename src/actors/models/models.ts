@@ -1,11 +1,7 @@
 /**
- * The models: answers what is known of embedding models, registers and deletes them, makes one of them the active one, estimates and
- * starts backfills. Decisions over rows are commands; here is what has to happen around them, in the right order.
- *
- * - Before the active pointer is moved the model's vectors are in memory, all of them. The move is one transaction; each search
- *   reads the pointer once and works with that model to its end.
- * - A deleted model is gone with its row; then its files and, in slices, its stored vectors go, before the answer. What a crash
- *   leaves of that is deleted at the next start.
+ * Embedding models: registers, deletes and activates them, estimates and starts backfills. Before the active pointer
+ * moves, all vectors are in memory; a search reads it once. Before the answer to a deletion, the model's row, its files
+ * and, in slices, its vectors are deleted; the next start deletes what a crash leaves.
  */
 
 import { pauseFill, startBackfill } from '../../commands/backfill-model.ts';
@@ -34,7 +30,7 @@ import { backfillEstimator, type EstimateDependencies } from './estimate-backfil
 interface ModelsDependencies extends EstimateDependencies, Pick<LibraryParts, 'ask' | 'maxAttempts' | 'log' | 'now'> {
   /** Whether models of this outside provider may be registered. */
   isKnownProvider: (provider: string) => boolean;
-  /** Tokens that no chunk exceeds: what every model must be able to read. */
+  /** Max tokens of a chunk, which every model must be able to read. */
   chunkBudget: number;
   /** What runs the encoder, or why it cannot be used; null before it is first used. */
   encoderRuntime: () => string | null;
@@ -131,7 +127,7 @@ export function modelsService(dependencies: ModelsDependencies): StartService<Mo
   };
 }
 
-/** Why a model cannot be registered: the field, and what is wrong with it; null where it can. */
+/** Why a model cannot be registered: the field and its fault; null if it can. */
 function problemOf(request: RegisterModelRequest, { chunkBudget, isKnownProvider }: ModelsDependencies): string | null {
   const { provider, model_name, dim, max_input_tokens } = request;
   if (request.id == null && modelIdOf(request).length > maxModelName) {
