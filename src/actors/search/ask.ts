@@ -1,7 +1,4 @@
-/**
- * Answers questions from what was read: by the sentences of the best passages of a search, by a list of pages, and by a language model
- * where the request wants one. Stateless.
- */
+/** Answers questions from what was read: by quoted sentences, a list of pages, or a language model. Stateless. */
 import pLimit from 'p-limit';
 import { embeddingText } from '../../compute/embedding/embedding-text.ts';
 import { type ListQuestion, readListQuestion } from '../../compute/ranking/list-questions.ts';
@@ -35,9 +32,8 @@ import { earliest, latest } from './rank-query.ts';
 
 export interface AskDependencies extends Pick<LibraryParts, 'reader' | 'now' | 'monotonic'> {
   embedders: Pick<Embedders, 'queryVector' | 'passages'>;
-  /** Sentences that are not compared after this time are left out, ms. */
+  /** Time limit for comparing sentences, ms; the rest is left out. */
   compareMs: number;
-  /** Null: none is configured. */
   chat: ChatClient | null;
   llm: { exclude: readonly string[]; max_input_tokens: number; timeout_s: number };
 }
@@ -53,7 +49,7 @@ const sentPassages = 8;
 const comparedAtOnce = 6;
 const maxListedPages = 20;
 const maxListedVisits = 10;
-/** Questions with a model, and more that wait for their turn. */
+/** Concurrent questions with a model, and max waiting ones. */
 const generatedAtOnce = 2;
 const maxWaiting = 8;
 /** The encoder splits no query, so the limit is not used. */
@@ -85,13 +81,12 @@ interface Found {
   no_results: SearchResponse['no_results'];
 }
 
-/** Errors of the result: as of a search; DomainError `conflict` without a language model, `overloaded`; those of `signal`. */
+/** Errors of the result: of a search; DomainError `conflict` without a language model, `overloaded`; of `signal`. */
 export function questionAnswerer(
   search: Search,
   { reader, embedders, compareMs, chat, llm, now, monotonic }: AskDependencies,
 ) {
   const inTurn = pLimit(generatedAtOnce);
-  /** Questions that wait for their turn. */
   const waiting = new Set<object>();
 
   const headOf = ({ page_id }: PageResult) => reader.pages.head(numberOf('page', page_id) ?? 0);
@@ -113,7 +108,7 @@ export function questionAnswerer(
     best,
   });
 
-  /** Of the question with the first texts, as far as they are known in time. */
+  /** Cosines of the question with the first texts, as many as come in time. */
   const cosinesOf = async (question: string, all: readonly string[], signal: AbortSignal | undefined) => {
     const cosines: number[] = [];
     const endsAt = monotonic() + compareMs;
@@ -200,7 +195,7 @@ export function questionAnswerer(
     return { pages, no_results, period: times.length === 0 ? null : { after: from, before: to } };
   };
 
-  /** What fits the budget, of pages that are not excluded. */
+  /** The passages that fit the budget, without excluded pages. */
   const toSend = (passages: readonly Passage[], { place }: ChatClient): { sent: Sent; allowed: Passage[] } => {
     const isExcluded = ({ page }: Passage) => isPageUnder(page, llm.exclude);
     const allowed: Passage[] = [];
@@ -255,7 +250,7 @@ export function questionAnswerer(
     if (client !== null && !preview && waiting.size >= maxWaiting)
       throw new DomainError('overloaded', 'too many questions are waiting for the language model', { retryAfterS: 5 });
     const stop = signal === undefined ? ending : AbortSignal.any([signal, ending]);
-    /** Work of the language model, when it is this request's turn; who leaves waits no longer. */
+    /** Runs work of the language model when it is this request's turn; an aborted request stops waiting. */
     const whenFree = async <Result>(run: () => Promise<Result>): Promise<Result> => {
       const place = {};
       waiting.add(place);
@@ -307,7 +302,7 @@ export function questionAnswerer(
   };
 }
 
-/** A follow-up question alone, and with the question before it; a short one rarely says what it is about. */
+/** A follow-up question alone, and with the question before it, as a short one rarely names its subject. */
 function wordings(question: string, turns: AskRequest['turns']): string[] {
   const earlier = turns.at(-1)?.question;
   if (earlier === undefined) return [question];

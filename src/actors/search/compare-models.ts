@@ -1,4 +1,4 @@
-/** Compares embedding models on one query: each ranks in turn, and rankings are compared in pairs. Each is logged as an arm of the comparison. */
+/** Compares embedding models on one query, logged as arms: each ranks in turn, and rankings are compared in pairs. */
 import { agreementAtK } from '../../compute/ranking/agree.ts';
 import type { CompareAgreement, CompareRequest, CompareResponse } from '../../domain/compare.ts';
 import { DomainError } from '../../domain/errors.ts';

@@ -1,7 +1,4 @@
-/**
- * Which pages contain every quoted phrase verbatim. Reads passages that contain the words next to each other, with context, until one
- * has the phrase: mostly one passage per page.
- */
+/** Which pages contain every quoted phrase verbatim. Reads passages with its words until one contains the phrase. */
 import { foldPhrase } from '../../compute/ranking/exact-query.ts';
 import type { PageHead } from '../../store/pages.ts';
 import type { StoreReader } from '../../store/store.ts';
@@ -18,14 +15,13 @@ const sliceCharacters = 32_768;
 const unfoldedLength = 4;
 const unfoldedRoom = 64;
 
-/** The pages with each folded phrase in title or text. `quoting`: candidate passages per phrase. Examines the first pages first. */
+/** The pages with each folded phrase in title or text. `pages`: passages per phrase; the first are examined first. */
 export type FindPhrases = (
   phrases: readonly string[],
   pages: CandidatePages['quoting'],
   signal: AbortSignal | undefined,
 ) => Promise<ReadonlySet<number>>;
 
-/** A phrase to find in one of these chunks of a page. */
 interface Sought {
   page: PageHead;
   phrase: string;

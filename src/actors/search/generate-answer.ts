@@ -1,7 +1,6 @@
 /**
- * An answer by the language model of `llm.*` from passages. Passages are data in an envelope that no text can close; of what the model
- * writes only sentences with a quotation that stands word for word in a passage are kept, as plain text, and quotations are cut from the
- * stored text.
+ * An answer by the language model. Passages are data in an envelope that no text can close. Only sentences with a
+ * quotation that is verbatim in a passage are kept, as plain text, and quotations are cut from the stored text.
  */
 
 import { remembered } from '../../compute/structures/remembered.ts';
@@ -82,10 +81,7 @@ export async function generateAnswer(
   }
 }
 
-/**
- * A follow-up question with what it refers to; null if the model has none. Earlier answers may quote pages that must not be sent, so only
- * the questions are.
- */
+/** Completes a follow-up question, or null. Only questions are sent, as answers may quote excluded pages. */
 export async function completeQuestion(
   chat: Pick<ChatClient, 'complete'>,
   { turns, question }: Pick<AskRequest, 'turns' | 'question'>,
@@ -235,7 +231,7 @@ const unspaced =
 const fewest = { words: 3, letters: 8 };
 const maxQuotation = 1000;
 
-/** The letters of a text in lower case and decomposed, words between separators, and the place of each unit in the text. */
+/** The letters of a text, lower case and decomposed, words between separators, and each unit's place in the text. */
 function lettersOf(text: string, separator: string): { letters: string; places: Span[] } {
   let letters = separator;
   const places: Span[] = separator === '' ? [] : [{ start: 0, end: 0 }];

@@ -1,7 +1,4 @@
-/**
- * All pages that match a query, beyond the candidates: their order by other things than relevance, and counts of their values. Searcher
- * threads match the words. Work per page is done in slices.
- */
+/** All pages that match a query, beyond the candidates: orders other than relevance, and counts of values. */
 
 import pLimit from 'p-limit';
 import { canonicalForm, rootOf } from '../../commands/entity-trees.ts';

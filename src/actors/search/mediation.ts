@@ -1,4 +1,4 @@
-/** Suggests pages to read next: for a search's results, and similar to one page, by vectors, shared clusters, or shared entities. */
+/** Suggests pages to read next, and pages similar to one: by vectors, shared clusters, or shared entities. */
 import { passesFilters } from '../../compute/ranking/passes-filters.ts';
 import {
   nearnessReason,
@@ -28,7 +28,6 @@ type SimilarResult = SimilarResponse['results'][number];
 /** `model` and first pages of the results, and pages to exclude. */
 type SuggestionQuery = Pick<NearPagesRequest, 'model' | 'page_nos' | 'k' | 'except' | 'filters'>;
 
-/** One way in which pages are related. */
 interface Mediator {
   suggest(query: SuggestionQuery, signal: AbortSignal | undefined): Promise<Suggestion[]>;
   similar(pageNo: number, k: number, signal: AbortSignal | undefined): Promise<SimilarResult[]>;
@@ -71,7 +70,7 @@ export function mediation(dependencies: MediationDependencies) {
   return { suggest, similar };
 }
 
-/** By page vectors. Long pages of many subjects are near to everything, so a suggestion and a result must be mutual near neighbours. */
+/** By page vectors. Long pages are near to everything, so a suggestion and a result must be mutual near neighbours. */
 function byVectors({ ask, reader }: MediationDependencies): Mediator {
   /** Mutual neighbour graphs stay connected if k grows with the logarithm of the pages (Brito et al. 1997). */
   const fewNearest = () => Math.max(2, Math.floor(Math.log2(Math.max(1, reader.pages.count()))) - 2);
@@ -143,7 +142,6 @@ function byTopics({ ask, reader }: MediationDependencies): Mediator {
   };
 }
 
-/** By shared entities. */
 function byNames({ reader }: MediationDependencies): Mediator {
   return {
     async suggest({ page_nos, except, k, filters }) {
@@ -165,13 +163,11 @@ function byNames({ reader }: MediationDependencies): Mediator {
   };
 }
 
-/** Null if the page is gone. */
 function suggestion(reader: StoreReader, pageNo: number, reason: string): Suggestion[] {
   const page = reader.pages.head(pageNo);
   return page === undefined ? [] : [{ page_id: idOf('page', pageNo), title: page.title, reason }];
 }
 
-/** Null if the page is gone. */
 function similarResult(reader: StoreReader, pageNo: number, score: number, reason: string): SimilarResult[] {
   const page = reader.pages.head(pageNo);
   if (page === undefined) return [];

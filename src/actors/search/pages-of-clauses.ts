@@ -1,4 +1,4 @@
-/** Applies a query's clauses: which pages match, and which of their passages are allowed. A page matches if any passage does. */
+/** Applies a query's clauses: which pages match (any passage suffices), and which of their passages are allowed. */
 
 import { addBit, type Bitmap, createBitmap, hasBit } from '../../compute/structures/bitmap.ts';
 import { firstAtLeast } from '../../compute/structures/sorted-search.ts';

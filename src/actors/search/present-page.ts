@@ -76,7 +76,6 @@ export function markedBy(text: string, { snippet, ...marked }: MarkedPassage) {
   return { ...marked, snippet: { ...snippet, text: text.slice(snippet.start, snippet.end) } };
 }
 
-/** To three digits. */
 function rounded(relevance: number | null): number | null {
   return relevance === null ? null : Math.round(relevance * 1000) / 1000;
 }
@@ -102,7 +101,6 @@ export function placeExplainer({ retrieved, scored }: Pick<Ranking, 'retrieved' 
   });
 }
 
-/** Ranks from 1. */
 function ranksOf(labels: Uint32Array): ReadonlyMap<number, number> {
   return new Map(Array.from(labels, (label, place) => [label, place + 1]));
 }

@@ -1,7 +1,4 @@
-/**
- * Runs on their way to the query log: a search passes references, and the journal makes rows later. Bounded: a full queue drops and
- * counts runs.
- */
+/** Runs on their way to the query log; the journal makes rows of them later. A full queue drops and counts runs. */
 import type { FusedHit } from '../../compute/ranking/fuse-rrf.ts';
 import type { LoggedHits, QueryRun } from '../../domain/query-log.ts';
 import type { Retrieved } from '../system/service.ts';

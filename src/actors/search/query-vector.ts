@@ -1,14 +1,10 @@
-/**
- * A query's vector from an outside provider. A search waits until its deadline and does not fail: without a vector only words match,
- * which is counted, logged and reported.
- */
+/** A query's vector from an outside provider. If it does not come in time, only words match, which is reported. */
 import type { Logger } from 'pino';
 import type { Embedders, ModelOfProvider } from '../../providers/embedders.ts';
 import { BreakerOpenError, ProviderError } from '../../providers/resilient-call.ts';
 
 export interface QueryVectorDependencies {
   embedders: Pick<Embedders, 'queryVector'>;
-  /** Per search, ms. */
   deadlineMs: number;
   onDegraded: () => void;
   log: Logger;

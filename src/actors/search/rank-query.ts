@@ -1,7 +1,4 @@
-/**
- * Ranks pages: fuses both sides' hits, or applies the reranker's order, rolls up to pages, applies recency, and sorts (exact title or
- * URL first, then pages of the query's host, then score). Used by searches, comparisons and replays.
- */
+/** Ranks pages: fuses or reranks hits, rolls up to pages, applies recency, and sorts by `precedence` and score. */
 import { pagesOfTree } from '../../commands/entity-trees.ts';
 import {
   foldPunctuation,
@@ -72,7 +69,6 @@ export interface RankOptions {
   model?: string | null;
   /** Ignore the configured reranker. */
   isLocal?: boolean;
-  /** Without vectors. */
   byWords?: boolean;
   /** Compute relevance and drop pages below `least`; undefined: the model's default. */
   relevance?: { least: number | undefined } | null;
@@ -82,7 +78,7 @@ export interface RankOptions {
 }
 
 export interface Asked extends SearchWords {
-  /** Of the query the words outside of operators. */
+  /** The query's words outside of operators. */
   plain: string;
   ignored: readonly IgnoredOperator[];
 }
@@ -115,7 +111,6 @@ export interface Ranking {
   timing_ms: Record<string, number>;
 }
 
-/** A page that the query names. */
 interface NamedPage {
   exact: ExactMatch;
   /** ms. */
@@ -132,7 +127,7 @@ const maxExactPages = 100;
 /** A phrase of more pages distinguishes none. */
 const maxVerbatimPages = 5;
 
-/** Errors: DomainError `no_active_model`; `not_found` for an entity filter without an entity; `invalid` for an invalid filter. */
+/** Errors: DomainError `no_active_model`; `not_found` for an unknown entity; `invalid` for an invalid filter. */
 export function queryRanker(dependencies: RankDependencies) {
   const findPhrases = phraseFinder(dependencies.reader);
   const { ask, reader, canonicalize, localReranker, outsideReranker, recencyHalfLifeDays, now, monotonic } =
@@ -361,7 +356,6 @@ export type RankQuery = ReturnType<typeof queryRanker>;
 const maxPhrases = 16;
 const none: ReadonlyMap<number, NamedPage> = new Map();
 
-/** Errors: as of `pageFiltersOf`. */
 export function askedBy(
   {
     query: typed,
@@ -430,11 +424,7 @@ function inBoth(pages: ReadonlySet<number>, others: ReadonlySet<number> | null):
   return others === null ? pages : new Set([...pages].filter((no) => others.has(no)));
 }
 
-/**
- * Run main-thread work in parallel with a request just sent to threads. `ask` posts its message some microtasks later, so the work
- * starts in the next turn.
- * Errors: the signal's reason.
- */
+/** Runs work in the next turn, after `ask` has posted its message to a thread. Errors: the signal's reason. */
 export async function onNextTurn<Result>(work: () => Result, signal?: AbortSignal): Promise<Result> {
   await nextTurn(signal);
   return work();

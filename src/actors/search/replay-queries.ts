@@ -1,9 +1,6 @@
 /**
- * The handler of `eval_replay` jobs: ranks queries in two ways and measures both: judged queries of the log against their feedback,
- * queries made from pages against their page. Works in slices with checkpoints.
- *
- * 1. plan, once. Log: judged queries, newest first, merging repetitions and their feedback. Library: random distinct pages and a query
- *    seed; no text, so nothing of a forgotten page stays
+ * The handler of `eval_replay` jobs: ranks queries in two ways and measures both, in slices with checkpoints.
+ * 1. plan: judged queries of the log, repetitions merged; or random pages and a seed, so that no text of a page stays
  * 2. rank the next queries in both arms, alternating which is first, measure and store; until the plan is done
  * 3. the job's completion stores the report
  */
@@ -37,12 +34,10 @@ interface JudgedQuery {
 
 /** Queries per checkpoint: tens of ms with the built-in model. */
 const sliceQueries = 8;
-/** Per turn. */
 const sliceRuns = 100;
 /** Default number of library queries: enough to show a difference of .05 in nDCG. */
 const usualQueries = 200;
 const triesEach = 8;
-/** Per turn. */
 const slicePages = 20;
 /** The same queries for every pair of models. */
 const planSeed = 0x7e57;
@@ -168,7 +163,7 @@ function requestOf({ query_text, params }: NumberedRun): SearchRequest {
 const stretch = 4000;
 const maxLength = 4000;
 
-/** A query for the page; null if it is gone or has too few words. A whole title would find its page trivially, so a word is dropped. */
+/** A query for the page; null if it is gone or has too few words. A whole title is too easy, so a word is dropped. */
 function measuringQuery(reader: StoreReader, no: number, random: () => number): string | null {
   const page = reader.pages.head(no);
   if (page === undefined || page.chunk_count === 0) return null;

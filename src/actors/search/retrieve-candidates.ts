@@ -1,10 +1,4 @@
-/**
- * Turns filters, operators and phrases into sets of labels, which the engine searches (src/engine/retrieve.ts), and finds the
- * candidates' pages. rank-query.ts orders them. A query of operators only returns the newest pages.
- *
- * A query that is a known host is searched twice by its words: everywhere, and within the host, so its pages become candidates. Passages
- * with quoted phrases are also searched separately.
- */
+/** Turns filters, operators and phrases into sets of labels to search. A known host is also searched by itself. */
 import { hostOfQuery } from '../../compute/ranking/exact-query.ts';
 import { type Bitmap, bitsInBoth, hasBit } from '../../compute/structures/bitmap.ts';
 import { TopK } from '../../compute/structures/top-k.ts';

@@ -259,7 +259,6 @@ function itemError(error: unknown): { error: 'feature_unavailable' | 'no_active_
   throw error;
 }
 
-/** To microseconds. */
 function rounded(timing: Record<string, number>): Record<string, number> {
   return Object.fromEntries(Object.entries(timing).map(([stage, ms]) => [stage, Math.round(ms * 1000) / 1000]));
 }

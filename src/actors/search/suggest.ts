@@ -1,7 +1,4 @@
-/**
- * Suggestions for a query that is being typed: earlier queries, pages, domains, entities and topics that begin with its words. Pages come
- * from a search by words, and entities and topics from its best pages, so the cost does not grow with the library.
- */
+/** Suggestions while a query is typed. Entities and topics come from its best pages, so the cost stays bounded. */
 import { canonicalForm, pageCountOf, rootOf } from '../../commands/entity-trees.ts';
 import { readOperators } from '../../compute/ranking/query-operators.ts';
 import { foldAccents, isOfDictionary, isOfPairs } from '../../compute/text/scripts.ts';
@@ -153,10 +150,7 @@ interface EarlierQuery {
   isUnfinished: boolean;
 }
 
-/**
- * Logged queries that had results, kept in memory. A query is suggested only while its row, and one of its pages, is stored. A pause in
- * typing logs an unfinished query, which the next one continues: it is left out.
- */
+/** Logged queries that had results and still have a stored page. Those that the next one continues are left out. */
 function earlierQueries(reader: StoreReader) {
   const { queryLog, pages } = reader;
   /** Oldest first. */

@@ -1,7 +1,4 @@
-/**
- * Explains an empty result: operators or filters exclude every match, pages still wait to be indexed, or nothing matches. Only empty
- * searches pay for it, by searching without these and with some of them.
- */
+/** Explains an empty result by searching again, without operators and filters and with some of them. */
 import { readOperators } from '../../compute/ranking/query-operators.ts';
 import type { NoResults, SearchRequest } from '../../domain/search.ts';
 import type { StoreReader } from '../../store/store.ts';
