@@ -8,7 +8,6 @@ import { BreakerOpenError, ProviderError } from '../../providers/resilient-call.
 
 export interface BreakersDependencies {
   policy: BreakerPolicy;
-  /** Monotonic, ms. */
   monotonic: () => number;
   log: Logger;
 }
@@ -66,10 +65,7 @@ export function createBreakers({ policy, monotonic, log }: BreakersDependencies)
   }
 }
 
-/**
- * What a call's error says about the provider or network; unrelated errors (caller left, bug) say nothing. An unreachable host proves a
- * network.
- */
+/** What an error shows about the provider or network, if anything. An unreachable host proves a network. */
 function verdictOn(error: unknown): 'succeeded' | 'failed' | 'cancelled' {
   if (error instanceof FetchError) {
     if (error.code === 'offline') return 'failed';

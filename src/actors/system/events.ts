@@ -1,12 +1,7 @@
 /**
- * The event stream: every status change of a job, in commit order. A projection of the commit feed.
- *
- * No gaps or duplicates: a subscription takes its snapshot and its place in one step; commits below the snapshot's opstamp are skipped
- * when published.
- *
- * Memory: subscribers share the texts of their waiting events. One with more than `queueSize` waiting events that took nothing for
- * `stallMs` is ended; a slow one may continue. Kernels drain full sockets in lumps of up to a megabyte, so shorter times mean nothing. One
- * whose events exceed `maxBacklog` is ended in any case; it may reconnect and gets a snapshot.
+ * The event stream: every status change of a job, in commit order. A subscription takes its snapshot and place in one
+ * step, so it has no gaps or duplicates. One with more than `queueSize` waiting events that took none for `stallMs` is
+ * ended (shorter times mean nothing, as kernels drain sockets in lumps of a megabyte), and one above `maxBacklog`, too.
  */
 import { maxTimerMs } from '../../domain/durations.ts';
 import { DomainError } from '../../domain/errors.ts';

@@ -1,14 +1,10 @@
 /**
- * One attempt at a job: runs the handler, renews the lease, enforces the time limit, and reports the outcome. The row is the truth: the
- * ledger refuses a late report.
+ * One attempt at a job: runs the handler, renews the lease every third of its length, enforces the time limit since the
+ * last checkpoint, and reports the outcome. The row is the truth: the ledger refuses a late report.
  *
- * work  working   the handler runs; the lease is renewed every third of its length; the time limit counts from the last checkpoint
- *       settling  the outcome goes to the ledger
- *       retrying  the store failed: report again later
- * stay  open      until the scheduler asks to stop
- *       leaving   the handler may finish within the grace time, else the attempt is released uncounted; an unwritable ledger is not
- * waited for: the next opening of the library releases the job
- * ended
+ * work  working, then settling (the outcome goes to the ledger) or retrying (the store failed: report again later)
+ * stay  open, or leaving: the handler may finish within the grace time, else the attempt is released uncounted. If the
+ *       ledger cannot be written, the next opening of the library releases the job
  */
 import type { Logger } from 'pino';
 import { assign, fromPromise, setup, stateIn } from 'xstate';
@@ -36,7 +32,6 @@ export function takenOver(): JobError {
   return new JobError('another attempt has taken over');
 }
 
-/** An error that the handler has logged. */
 export class LoggedError extends Error {
   constructor(cause: Error) {
     super(cause.message, { cause });
@@ -50,15 +45,11 @@ export interface JobContext {
   attempt: Attempt;
   signal: AbortSignal;
   /**
-   * Store a slice, renew the lease and restart the time limit, if the attempt owns its job. Earlier attempts and crashes no longer
-   * count. A suspect, which runs alone after a crash, is released here, so that others can run; so is a job of a stopping scheduler.
-   * Errors: JobError if another attempt took over.
+   * Store a slice, renew the lease, restart the time limit; earlier attempts and crashes no longer count. Releases a
+   * suspect, which runs alone after a crash, and jobs of a stopping scheduler. Errors: JobError for a lost claim.
    */
   checkpoint<Reply>(command: Command<Reply>): Promise<Reply>;
-  /**
-   * For long work without intermediate results: restart the time limit. Attempts still count. Releases as `checkpoint` does. Errors: as
-   * of `checkpoint`.
-   */
+  /** For long work without slices: restarts only the time limit. Releases, and errors, as of `checkpoint`. */
   goOn(): Promise<void>;
 }
 

@@ -1,7 +1,4 @@
-/**
- * Supervises a library (src/machines/library.ts): opens it, and reopens it after a failure, until it is closed. Requests meanwhile get a
- * retryable error.
- */
+/** Supervises a library (machines/library.ts): reopens it after failures. Requests then get a retryable error. */
 import type { Logger } from 'pino';
 import { type ActorOptions, type AnyActorLogic, createActor, fromPromise, type StateValueFrom, waitFor } from 'xstate';
 import { DomainError, LeaseEndedError, ServedElsewhereError } from '../../domain/errors.ts';

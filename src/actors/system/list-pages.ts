@@ -16,10 +16,7 @@ const rowsPerTurn = 500;
 /** Per part, as stored: some 60,000 visits. The part ends before the page that exceeds it. */
 const maxVisitBytes = 2 ** 18;
 
-/**
- * Errors: DomainError `invalid` for an invalid domain, address or cursor. Pages added or forgotten during the listing may or may not
- * appear; all others are in exactly one part.
- */
+/** Errors: DomainError `invalid` (domain, address, cursor). Pages unchanged meanwhile are in exactly one part. */
 export function pageLister(reader: StoreReader, canonicalize: CanonicalizeSettings) {
   const ofAddress = (url: string): PageHead[] => {
     const canonical = canonicalizeUrl(url, canonicalize);

@@ -1,7 +1,4 @@
-/**
- * Which rows are old enough to delete. A wrong clock would lose data, so a clock far ahead of the store's last event is not trusted:
- * nothing is deleted by age until the service has run for `doubtMs` in total. A clock that goes back only deletes less.
- */
+/** Which rows are old enough to delete. A clock far ahead of the store's last event is trusted only after `doubtMs`. */
 import { dayMs, hourMs } from '../../domain/durations.ts';
 import type { ClockRecord } from '../../store/clock.ts';
 import type { StoreReader } from '../../store/store.ts';

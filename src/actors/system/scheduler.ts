@@ -1,7 +1,6 @@
 /**
- * The scheduler: releases orphans at start, claims due jobs into free places, and runs one job actor per job. It looks after a commit
- * makes a job claimable, when a job ends, when the next is due, and at least every `longestMs`. Each look also takes back expired
- * leases. A look is a commit, so an idle service rarely writes.
+ * The scheduler: claims due jobs into free places and runs one job actor per job. It looks when a commit makes a job
+ * claimable, when a job ends or is due, and at least every `longestMs`. Each look also takes back expired leases.
  *
  * recovering  releases orphans of the library's last opening
  * hindered    the store failed (disk full): retry while the rest of the system serves

@@ -1,13 +1,8 @@
 /**
- * The single writer. Commands queue here and are committed in batches; each is answered when durable, after the commit feed updated the
- * projections. Faults:
- *
- * - The store cannot be written (disk full): the batch is refused, nothing is stored, the next one tries again.
- * - The disk does not answer: after `flushTimeoutMs` waiting and new commands are refused until it answers. Queued ones are not carried
- *   out; the batch on its way may be stored and is then published.
- * - A flush failed: the state of the disk is unknown, and the system stops (docs/decisions/stop-when-a-flush-fails.md).
- *
- * A refused command may have been stored: callers may retry, as commands are idempotent.
+ * The single writer. Commits queued commands in batches, and answers each when it is durable and projections are
+ * updated. If the store cannot be written (disk full), the batch is refused. If the disk does not answer within
+ * `flushTimeoutMs`, waiting and new commands are refused until it does; the batch on its way may still be stored. If a
+ * flush fails, the system stops (docs/decisions/stop-when-a-flush-fails.md). Commands are idempotent, for retries.
  */
 
 import { isTraced, presentContext, remember } from '../../compute/span.ts';
