@@ -1,7 +1,4 @@
-/**
- * Checks before any work: the request's origin (403), CORS, credentials (401), scope (403), and the route (404, only
- * after the credentials). Every route must declare its scope.
- */
+/** Checks before any work: origin (403), CORS, credentials (401), scope (403), and then the route (404). */
 import type { IncomingMessage } from 'node:http';
 import { BlockList, isIP } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -90,10 +87,7 @@ function allowOrigin(request: FastifyRequest, reply: FastifyReply, access: Acces
   return true;
 }
 
-/**
- * The guard against DNS rebinding and foreign pages (design "Host / Origin"). On loopback, Host must name loopback or
- * an allowed host. Origin, if sent, must be loopback, an extension, allowed, or the own page of an allowed host.
- */
+/** Guards against DNS rebinding and foreign pages: design "Host / Origin". Host is only checked on loopback. */
 export interface GuardSettings {
   bind_host: string;
   allowed_hosts: readonly string[];

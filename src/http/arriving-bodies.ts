@@ -1,8 +1,4 @@
-/**
- * Bounds the memory of arriving bodies over all connections. Without room a connection is not read until the request's
- * time limit. Small bodies do not wait. A piece costs more than its bytes (16 MB in one-byte pieces took 6 GB), so
- * pieces count and floods of tiny pieces are cut off. Streamed files are not counted.
- */
+/** Bounds the memory of arriving bodies over all connections. Pieces count: 16 MB in one-byte pieces took 6 GB. */
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
@@ -57,10 +53,7 @@ export function boundBodies(app: FastifyInstance, room = new BodyRoom(bodyRoom))
   });
 }
 
-/**
- * Answers sent before a body has arrived (413, 401, 403): the rest of the body is dropped for a while before the
- * connection closes. Closing on unread bytes resets the connection and destroys the answer (RFC 9112, section 9.6).
- */
+/** The rest of a refused body is dropped before closing: unread bytes would destroy the answer (RFC 9112, 9.6). */
 export interface DrainLimits {
   /** From the answer to the end of the connection, ms. */
   ms: number;

@@ -1,9 +1,7 @@
 /**
- * Requests of one connection are answered one after another. A request begins when the system has accepted the answer before it, so a
- * client that does not read has one answer in memory, with at most `maxAhead` parsed requests waiting.
- *
- * Unread answers over all connections are bounded. Without room, answers that made no progress for `graceMs` end, then new ones are refused
- * with 503. Bodies, answers and streams of clients that stall end in any case (`ClientPace`).
+ * Answers the requests of a connection in order, each after the system accepted the answer before: a client that does
+ * not read has one answer in memory, and at most `maxAhead` parsed requests. Unread answers of all connections are
+ * bounded: without room, those without progress for `graceMs` end, then new ones are refused with 503.
  */
 
 import { readFile } from 'node:fs/promises';
@@ -71,7 +69,7 @@ function refuse(response: ServerResponse): void {
   response.writeHead(503, fields).end(body);
 }
 
-/** End idle connections only after reading them: Node checks the time before it reads sockets, so its own delay would count as the client's. */
+/** End idle connections only after reading them: a delay of Node would else count as the client's. */
 export function readBeforeTimeouts(server: Server): void {
   server.on('timeout', (socket) => {
     const { bytesRead } = socket;
@@ -101,7 +99,6 @@ export interface PaceLimits {
   /** A body that brings less than `bodyBytes` in `bodyMs` is late: 4 KB/s. */
   bodyMs: number;
   bodyBytes: number;
-  /** Ms. */
   lookEveryMs: number;
 }
 
@@ -133,10 +130,7 @@ interface OpenBody {
   movedAt: number;
 }
 
-/**
- * Ends connections of clients that stall: that stop sending a body, reading an answer, or acknowledging what is sent to a stream, which is
- * silent most of the time. `monotonic`: ms.
- */
+/** Ends connections of clients that stop sending a body, reading an answer or acknowledging a stream. Clock in ms. */
 export class ClientPace {
   readonly limits: PaceLimits;
   readonly #monotonic: () => number;
@@ -267,10 +261,7 @@ function writtenAsRead(
   return Readable.from(watched());
 }
 
-/**
- * A signal that fires when the client disconnects before its answer is sent. Fastify's `request.signal` listens to the
- * request, which Node closes once the body is read.
- */
+/** Aborted if the client disconnects before its answer is sent; `request.signal` fires once the body is read. */
 export function clientSignal({ raw }: { raw: ServerResponse }): AbortSignal {
   const controller = new AbortController();
   const closed = () => {
@@ -281,10 +272,7 @@ export function clientSignal({ raw }: { raw: ServerResponse }): AbortSignal {
   return controller.signal;
 }
 
-/**
- * Detects vanished peers, which never close. On a mostly silent stream Linux gives up only after a quarter of an hour
- * and Node reports nothing, so this reads Linux's connection table. Other systems use their own time limit.
- */
+/** Vanished peers never close, and Linux reports them after a quarter of an hour: this reads its connection table. */
 const tables = ['/proc/self/net/tcp', '/proc/self/net/tcp6'];
 /** Unacknowledged attempts. Their pauses double from 0.2 s: the sixth comes after 13 s. */
 const attemptsOfLost = 6;
@@ -299,9 +287,8 @@ async function lostPeers<Connection extends Ends>(connections: readonly Connecti
 }
 
 /**
- * Both ends of each connection of the table whose peer is lost.
- * Source: proc_net_tcp of the Linux documentation: `sl local remote st tx:rx tr:when retrnsmt uid timeout …`,
- * hexadecimal but for the last two. `retrnsmt` counts retransmissions, `timeout` probes.
+ * Both ends of connections with a lost peer. Source: proc_net_tcp of Linux, `sl local remote st tx:rx tr:when retrnsmt
+ * uid timeout …`, hexadecimal except `uid` and `timeout`. `retrnsmt` counts retransmissions, `timeout` probes.
  */
 export function lostIn(table: string): string[] {
   return table.split('\n').flatMap((line) => {

@@ -1,7 +1,4 @@
-/**
- * A request's credentials: a bearer token (contract "Authentication") or a session cookie. A cookie counts only if the
- * browser reports that the console's own page sent the request.
- */
+/** A request's bearer token, or its session cookie, which counts only if the console's own page sent the request. */
 import type { IncomingMessage } from 'node:http';
 import { TLSSocket } from 'node:tls';
 import { parseCookie, stringifySetCookie } from 'cookie';

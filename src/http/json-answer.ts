@@ -1,7 +1,4 @@
-/**
- * JSON of answers. Small ones are serialized at once; larger ones piece by piece as the client reads, with a turn of
- * the event loop between pieces. Lazy rows (`Rows`) are never all in memory.
- */
+/** JSON of answers: small ones at once, larger ones, and lazy rows, in pieces as the client reads. */
 import { type Rows, TextInParts } from '../domain/rows.ts';
 import type { LoopShare } from './loop-share.ts';
 

@@ -36,10 +36,7 @@ export async function listen(app: HttpApp, at: { host: string; port: number }): 
   return address;
 }
 
-/**
- * Ends the server: no new connections, running requests are answered, idle connections are closed. Node closes idle
- * connections only once, so connections that become idle later and requests that never finish are closed here.
- */
+/** Node closes idle connections once: those that become idle later, or whose requests never end, are closed here. */
 const idleCheckMs = 50;
 
 /** Stop; unanswered requests are cut off after `answerWithinMs`. Resolves when every connection is closed. */

@@ -1,7 +1,4 @@
-/**
- * Limits the share of one event loop turn that requests and pieces of large answers take: a hundred requests of 20 ms would block
- * everything else for two seconds. Beyond it requests wait in order, one a turn. Public routes, such as health, do not wait.
- */
+/** Requests and pieces of answers share a turn of the event loop, up to `shareMs`; then all but public routes wait. */
 import type { FastifyInstance } from 'fastify';
 import { DomainError } from '../domain/errors.ts';
 

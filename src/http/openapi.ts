@@ -1,4 +1,4 @@
-/** The OpenAPI 3.1 document, from the zod schemas that check requests, with the error answers and security that every route repeats. */
+/** The OpenAPI 3.1 document, from the zod schemas of requests, with error answers and security of all routes. */
 import swagger from '@fastify/swagger';
 import { createJsonSchemaTransform, createJsonSchemaTransformObject } from 'fastify-type-provider-zod';
 import { z } from 'zod';
@@ -40,10 +40,7 @@ const components: [name: string, schema: z.ZodType][] = [
 
 const reference = /"#\/components\/schemas\/(\w+)"/g;
 
-/**
- * Removes unused components. Each schema exists as input ("…Input") and as output; where only the input is used it
- * takes the plain name, the contract's.
- */
+/** Removes unused components. A schema that is only used as input loses the suffix "Input", as in the contract. */
 function onlyUsed<Document extends object>(document: Document): Document {
   const whole: { components?: { schemas?: Record<string, unknown> } } & object = document;
   const schemas = whole.components?.schemas ?? {};

@@ -1,7 +1,4 @@
-/**
- * In a cluster any host accepts any request (docs/cluster.md) and streams it to the library's owner and the answer back, events too. Only
- * the owner decides what a credential may do. A request is passed on once: a second host that does not own the library answers 503.
- */
+/** In a cluster, streams requests to the library's owner, once: a second host that is not the owner answers 503. */
 import { timingSafeEqual } from 'node:crypto';
 import { Agent, type ClientRequest, type IncomingMessage, request as overHttp } from 'node:http';
 import { request as overTls, Agent as TlsAgent } from 'node:https';
@@ -17,10 +14,7 @@ export interface Peers {
   secret: string;
   /** The library of a credential's or code's digest. Errors: the database's. */
   libraryOf(digest: string): Promise<string | null>;
-  /**
-   * The owner of a library: this host (null) or an address. A library without an owner is opened here. Errors:
-   * DomainError `store_unavailable` after a time limit.
-   */
+  /** This host (null), which opens a library without one, or an address. Errors: DomainError `store_unavailable`. */
   placeOf(library: string): Promise<string | null>;
 }
 
@@ -76,7 +70,7 @@ export function passOnToOwners(app: FastifyInstance, { access, peers, isForeign 
     return presentedBy(raw, access)?.library ?? (await peers.libraryOf(hexOf(presented.secret)));
   };
 
-  /** True once the request goes to another host. If that host accepts no connection, nothing was sent, so wait for the next owner. */
+  /** True once the request goes to another host. If that accepts no connection, this waits for the next owner. */
   const pass = async (request: FastifyRequest, reply: FastifyReply, library: string, body?: string) => {
     const until = performance.now() + waitMs;
     for (;;) {

@@ -1,4 +1,4 @@
-/** Validation errors in the shape of the contract's HTTPValidationError. The input is not repeated: it may be huge or secret. */
+/** Validation errors as the contract's HTTPValidationError, without the input, which may be huge or secret. */
 import { z } from 'zod';
 import { cutName, schemaFaults } from '../domain/schema-fault.ts';
 
@@ -21,7 +21,6 @@ export class RequestInvalidError extends Error {
   }
 }
 
-/** Maximum length of a reported path. */
 const maxPathLength = 66;
 
 /** Fastify's place of a fault → the first part of `loc`. */

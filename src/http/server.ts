@@ -1,7 +1,4 @@
-/**
- * The HTTP server, not yet listening: checks, bodies, errors, metrics and routes. It knows the actor system only as
- * `ask`. Built last and stopped first.
- */
+/** The HTTP server, not yet listening. It knows the actor system only as `ask`. Built last and stopped first. */
 import fastify, { type FastifyBaseLogger, LogController } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { z } from 'zod';

@@ -1,4 +1,3 @@
-/** Contract "Clusters". */
 import * as cluster from '../../domain/cluster.ts';
 import type { RouteGroup } from '../http-app.ts';
 import { askingRoutes } from './asking-routes.ts';

@@ -1,7 +1,4 @@
-/**
- * The event stream: contract "Events". A snapshot, then events and comments. Reads no faster than the client, so the
- * events service sees slow ones.
- */
+/** Contract "Events": a snapshot, then events and comments, read no faster than the client reads. */
 import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
 import { z } from 'zod';

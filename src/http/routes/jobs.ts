@@ -1,4 +1,3 @@
-/** Contract "Jobs". */
 import {
   jobListQuery,
   jobListResponse,

@@ -1,10 +1,4 @@
-/**
- * The HTTP side of the tool server: `/mcp`, Streamable HTTP without sessions. A tool call becomes a request to the
- * tool's route with the caller's token and the same checks.
- *
- * Clients cancel a call by a separate notification, so running calls are indexed by token name and call id. Two clients
- * may share a token and an id; an ambiguous cancellation is ignored.
- */
+/** `/mcp`, Streamable HTTP without sessions: a tool call becomes a request to its route with the caller's token. */
 import { randomUUID } from 'node:crypto';
 import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js';
 import { ErrorCode } from '@modelcontextprotocol/sdk/types.js';
@@ -97,7 +91,7 @@ function parsed(payload: string): unknown {
 }
 
 export const mcpRoutes: RouteGroup = (app, { version, listsMutatingTools }) => {
-  /** Running calls with their keys. */
+  /** Running calls with their keys, for cancellations, which are requests of their own. */
   const underWay = new Map<AbortController, string>();
   const cancel = (key: string) => {
     const same = [...underWay].filter(([, other]) => other === key);

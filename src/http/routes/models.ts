@@ -1,4 +1,3 @@
-/** Contract "Models". */
 import { z } from 'zod';
 import { knownModels, knownModelsResponse } from '../../domain/known-models.ts';
 import * as model from '../../domain/model.ts';

@@ -1,4 +1,3 @@
-/** Contract "Watches". */
 import { z } from 'zod';
 import * as watch from '../../domain/watch.ts';
 import type { RouteGroup } from '../http-app.ts';
