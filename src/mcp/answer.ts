@@ -1,7 +1,4 @@
-/**
- * Formats a route's answer for an assistant: a sentence of the service with numbers and ids only, and JSON lines with foreign text for the
- * envelope. Names are those of the API. Texts and lists are cut to `answerBytes`, with the offset of the next part. Pure.
- */
+/** Formats an answer for an assistant: a sentence with only numbers and ids, then JSON lines of foreign text. Pure. */
 import { jsonLine } from '../compute/text/neutral-text.ts';
 import type { PageDetails } from '../domain/page.ts';
 import type { PageResult } from '../domain/search.ts';
@@ -136,10 +133,7 @@ const isLowSurrogate = (unit: number): boolean => (unit & 0xfc00) === 0xdc00;
 /** Maximum bytes cut to end between two words. */
 const givenUp = 80;
 
-/**
- * The end of a part that begins at `start` and has at most `bytes`: the text's end, else before a near white space,
- * never within a character. UTF-16 code units.
- */
+/** Where a part of at most `bytes` ends: before a near white space, never within a character. UTF-16 code units. */
 export function endWithin(text: string, start: number, bytes: number): number {
   let end = start;
   for (let left = bytes; end < text.length; end++) {

@@ -1,10 +1,4 @@
-/**
- * The tool server, one per request of the transport. It lists tools and forwards calls; the routes decide. Only this
- * file and src/http/routes/mcp.ts use the protocol's SDK.
- *
- * A result is one text: the service's sentence, then foreign text in an envelope. There is no structured content, since
- * hosts show that to models without the envelope.
- */
+/** The tool server, one per request; the routes decide. A result is one text, as structured content has no envelope. */
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import { CallToolRequestSchema, type CallToolResult, ErrorCode, McpError } from '@modelcontextprotocol/sdk/types.js';
 import pLimit from 'p-limit';

@@ -26,7 +26,6 @@ export interface Tool {
   answer(body: unknown, args: Record<string, unknown>): Answer;
 }
 
-/** Defines a tool, typed by its input and its route's reply. */
 export function defineTool<Input extends z.ZodObject, Body>(
   tool: Omit<Tool, 'input' | 'answer'> & { input: Input; answer(body: Body, args: z.infer<Input>): Answer },
 ): Tool {
