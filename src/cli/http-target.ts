@@ -1,8 +1,4 @@
-/**
- * Imports through a running service in batches of 100, with a checkpoint file after each answer. A process killed in
- * between sends one batch again: pages stay unique, visits may count twice. `LIBRARY-ID.json` is the checkpoint.
- * `LIBRARY-ID.failures.jsonl` is append-only, and the checkpoint has its valid length, so both change together.
- */
+/** Imports through a running service, with checkpoint files. A kill repeats a batch of 100: its visits count twice. */
 
 import { hash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, rmSync, truncateSync } from 'node:fs';

@@ -19,7 +19,6 @@ export interface GlobalOptions {
   color: boolean;
 }
 
-/** Loads a module of commands and runs one of them. */
 type RunCommand = <Module>(
   load: () => Promise<Module>,
   name: keyof Module,

@@ -21,7 +21,6 @@ export interface RunOptions {
   stdout: Output;
   stderr: Output;
   signal: AbortSignal;
-  /** Called before a command runs. */
   onCommand: () => void;
   serve: (options: { demo: boolean }) => Promise<void>;
 }

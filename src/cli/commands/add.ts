@@ -1,4 +1,3 @@
-/** `readback add`: submits pages by address, with their HTML or text if given. */
 import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { collected } from '../../compute/structures/pieces.ts';

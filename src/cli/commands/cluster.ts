@@ -1,4 +1,4 @@
-/** `readback cluster` and `readback library`: administer libraries in PostgreSQL. They connect to the database, not to a service. */
+/** `readback cluster` and `readback library`: administer libraries in PostgreSQL, without a service. */
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import {

@@ -1,7 +1,4 @@
-/**
- * `readback doctor`: checks settings, folder, native modules, capabilities, models and the index; changes nothing. `readback fsck`:
- * checks the store and the index in full.
- */
+/** `readback doctor` checks the installation and changes nothing; `readback fsck` checks store and index in full. */
 
 import { existsSync, lstatSync, mkdtempSync, rmSync, statfsSync } from 'node:fs';
 import { createRequire } from 'node:module';

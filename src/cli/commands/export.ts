@@ -1,7 +1,4 @@
-/**
- * `readback export`: all user data as JSONL (src/domain/export.ts), or as a folder with a Markdown file for each page, which has the same;
- * or the pages as bookmarks for browsers.
- */
+/** `readback export`: all user data as JSONL (src/domain/export.ts) or Markdown files, or pages as bookmarks. */
 import { hash } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';

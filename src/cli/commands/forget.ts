@@ -1,4 +1,3 @@
-/** `readback forget`: deletes pages and sites and blocks them; lists the rules. */
 import type { BlacklistResponse, ForgetResponse } from '../../domain/blacklist.ts';
 import type { PageListResponse, PageResponse } from '../../domain/page.ts';
 import { type Context, deleteEach, get, post, ServiceError, tell } from '../context.ts';

@@ -1,4 +1,3 @@
-/** `readback import`: imports the reading data of other programs. */
 import { createWriteStream, mkdtempSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,3 @@
-/** `readback jobs`: lists jobs, newest first, and retries dead ones. */
 import { jobResponseOf, jobSubjectOf } from '../../actors/system/queries.ts';
 import type { JobKind, JobListResponse, JobRetryBatchResponse, JobStatus, ListedJob } from '../../domain/job.ts';
 import { type Context, clientOf, post, withStore } from '../context.ts';

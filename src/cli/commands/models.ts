@@ -1,4 +1,3 @@
-/** `readback model`: lists, adds, fills and switches embedding models. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { dimProblem, knownModels } from '../../domain/known-models.ts';
 import type {

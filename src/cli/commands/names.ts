@@ -1,4 +1,3 @@
-/** `readback names`: persons, places and things that pages mention. */
 import type { ClusterDetailResponse, ClusterListResponse, RecomputeResponse } from '../../domain/cluster.ts';
 import type {
   EntityDetailResponse,

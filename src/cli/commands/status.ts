@@ -1,4 +1,3 @@
-/** `readback status`: the state of the service and the data folder. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { clockAheadText, daysAhead } from '../../actors/system/retention.ts';

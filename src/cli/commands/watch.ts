@@ -1,4 +1,3 @@
-/** `readback watch`: manages watched sources. */
 import type { WatchKind, WatchListResponse, WatchResponse, WatchRunAccepted } from '../../domain/watch.ts';
 import { type Context, clientOf, deleteEach, get, post, tell } from '../context.ts';
 import { counted, type ExitCode, exitCodes, fitted, plain, type Terminal, titled } from '../output.ts';
