@@ -1,19 +1,16 @@
-/**
- * Verifies a stopped service's data folder: the store's records against each other, and the index files (postings,
- * chunk vectors, page vectors) against the store. Reads only.
- */
+/** Verifies a stopped service's data folder: the store's records, and the index files against the store. Reads only. */
+
+import { join } from 'node:path';
 import { auditSegmentFiles, auditSpaceFiles, type FilesAudit } from '../actors/indexes/audit-files.ts';
 import { closing } from '../compute/closing.ts';
 import type { PageTools } from '../engine/prepare-page.ts';
 import { auditStore, type StoreAudit } from '../store/audit.ts';
 import { StoreView } from '../store/store-view.ts';
-import { type PageComparison, type Sample, type TextComparison, pageComparison } from './compare-pages.ts';
-import { join } from 'node:path';
+import { type PageComparison, pageComparison, type Sample, type TextComparison } from './compare-pages.ts';
 
 export interface FolderReport {
   pages: number;
   chunks: number;
-  /** Inconsistencies within the store. */
   store: string[];
   /** Faults of index files by folder below `index/`; the folder must be rebuilt. */
   index: { dir: string; findings: string[] }[];
@@ -39,7 +36,6 @@ export interface FolderReport {
 export interface Comparing {
   sample: Sample;
   tools: PageTools;
-  /** Compares vectors with texts, where that is wanted. */
   texts?: TextComparison;
 }
 

@@ -90,10 +90,7 @@ export function openShared(host: Host, member: ClusterMember, libraries: Map<str
   };
 }
 
-/**
- * Open and close an empty library in the background. The process's first opening compiles code and starts threads, a
- * second of processor time that would otherwise delay a takeover.
- */
+/** Opens and closes an empty library: the first opening takes a second of processor time and would delay a takeover. */
 async function rehearseOpening(host: Host, ending: AbortSignal): Promise<void> {
   const { log, settings, monotonic } = host;
   const began = monotonic();

@@ -185,10 +185,7 @@ export async function ensureActiveModel(
   );
 }
 
-/**
- * Replaces local models of earlier versions by the built-in one, and retries failed fillings. Writes only if needed:
- * the disk may be full. Errors: OperatorError `disk_full`.
- */
+/** Replaces old local models and retries failed fillings; writes only if needed. Errors: OperatorError `disk_full`. */
 export async function renewModels(
   store: Store,
   dataDir: string,

@@ -1,4 +1,4 @@
-/** The `fsck` command: verifies a data folder, and with `--repair` deletes faulty index files, which the next start builds again. */
+/** The `fsck` command: verifies a data folder; `--repair` deletes faulty index files, which a start builds again. */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { closing } from '../compute/closing.ts';
@@ -24,12 +24,12 @@ export interface FsckOptions {
 const shownFindings = 20;
 /** Sample size: a second or two. */
 const samplePages = 500;
-/** Vectors are made again and compared for so long, ms. */
+/** Time for comparing vectors with texts, ms. */
 const encodingMs = 20_000;
 const remedy =
   'the store stays as it is: restore a backup (`readback restore DIR --replace`), or import an export (`readback export FILE`) into a new data folder (`readback import FILE`), which keeps pages, visits, tags, notes, blocked sites and watches';
 
-/** True if the folder is sound, with `repair` once the next start has built what is deleted. Errors: OperatorError `data_folder` while a service uses the folder, `store_damaged`. */
+/** True if sound, or sound after the next start. Errors: OperatorError `data_folder` (in use), `store_damaged`. */
 export async function runFsck({ settings, repair, full, seed, say, newId }: FsckOptions): Promise<boolean> {
   using folder = openDataFolder(settings.data_dir, newId());
   const comparing = {
