@@ -1,7 +1,4 @@
-/**
- * Verifies that a file was read completely: a pattern finds entry starts independently of the reader, which reports the
- * range of each entry. A start outside all ranges was lost.
- */
+/** Verifies that a file was read completely: an entry that starts outside the ranges that were read is lost. */
 
 /** Longest match of a pattern, in characters: what the end of a piece may cut. */
 const maxMarkChars = 4096;

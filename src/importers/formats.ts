@@ -1,7 +1,4 @@
-/**
- * The table of import formats: how content (never the name) identifies each, and its reader. A format of `--format` may
- * have several rows. docs/command-line.md shows the table.
- */
+/** Import formats: how content, never the name, identifies each, and its reader. A format may have several rows. */
 import type { ImportFormat, ImportItem } from '../domain/import.ts';
 import type { EntryMarks } from './entry-marks.ts';
 import { jsonElements } from './json-elements.ts';

@@ -170,7 +170,6 @@ export function listOf(value: unknown, separator = ','): string[] {
   return parts.flatMap((part) => (typeof part === 'string' && part.trim() !== '' ? [part.trim().toWellFormed()] : []));
 }
 
-/** What readers of text need of a file. */
 export interface TextFile {
   name: string;
   text(): AsyncIterable<string>;

@@ -201,14 +201,10 @@ const unpacked = (member: Member, packed = member.size): Member => ({
   bytes: gunzipped(member.bytes, packed, member.name),
 });
 
-/** EPUB and Office Open XML. */
 const isPackedDocument = (raw: string): boolean =>
   raw.startsWith('PK\x03\x04') && /mimetypeapplication\/epub\+zip|\[Content_Types\]\.xml|word\/document\.xml/.test(raw);
 
-/**
- * Which files of a folder or archive are read as what. The lists of an Omnivore export refer to the files in `content` and `highlights`; the
- * lists in a web archive only repeat its pages; and in an archive with lists, texts are about them.
- */
+/** Chooses files to read. Lists in a web archive repeat its pages; texts in an archive with lists describe them. */
 async function usable(
   members: readonly Member[],
   unread: readonly Unused[],
@@ -349,7 +345,7 @@ async function* passing(pieces: AsyncIterable<string>, show: (piece: string) => 
   }
 }
 
-/** A file's text without a byte order mark, with line feeds, in pieces. Read twice: detecting the encoding needs all of it. */
+/** A file's text without a byte order mark, with line feeds. Read twice: detecting the encoding needs all of it. */
 async function* textOf(bytes: Bytes): AsyncGenerator<string> {
   const guess = new EncodingGuess(null, true);
   for await (const piece of bytes()) guess.add(piece);

@@ -1,4 +1,4 @@
-/** Reads ZIP archives and gzip without unpacking them to the disk: names are only labels, sizes are bounded, and bombs refused. */
+/** Reads ZIP archives and gzip without unpacking to the disk: names are labels, sizes bounded, and bombs refused. */
 import { createReadStream } from 'node:fs';
 import { pipeline, Readable, type Transform } from 'node:stream';
 import { createGunzip, createInflateRaw } from 'node:zlib';

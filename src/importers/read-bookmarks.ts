@@ -1,7 +1,4 @@
-/**
- * Bookmark files in HTML. Netscape format: links with dates and tags in nested lists under folder headings; `DD` after a link is its
- * description. Pocket and Instapaper write flat lists under headings. Closing tags are mostly missing, so this reads the stream of tags.
- */
+/** Bookmark files in HTML, nested (Netscape) or flat (Pocket, Instapaper). Closing tags are mostly missing. */
 import { decodeHTML, decodeHTMLAttribute } from 'entities';
 import type { ImportItem } from '../domain/import.ts';
 import type { EntryMarks } from './entry-marks.ts';
@@ -128,7 +125,7 @@ export const isOpml = (text: string): boolean => /^(?:<\?xml[^>]*>\s*)?(?:<!--[\
 
 const elements = { post: /<(\/?)(posts?)(?=[\s/>])/gi, outline: /<(\/?)(outline|opml)(?=[\s/>])/gi };
 
-/** XML of which each element `name` in `root` is an entry by its attributes; one without an address is a folder. Errors: ImportError for a truncated file. */
+/** XML entries: elements `name` in `root`; one without an address is a folder. Errors: ImportError if truncated. */
 export async function* readElements(
   file: TextFile,
   name: keyof typeof elements,
@@ -186,10 +183,7 @@ export async function* readActivity({ text, marks }: TextFile): AsyncGenerator<I
   yield* items();
 }
 
-/*
- * Scans a markup file for a few tag names and the text between. Everything else is text, even `<title>` or `<!--` in a
- * bookmark's name, which would swallow the rest in an HTML parser. Linear.
- */
+/* Scans markup for a few tag names. All else is text, even `<title>` or `<!--` in a bookmark's name. Linear. */
 
 interface ScannedTag {
   name: string;

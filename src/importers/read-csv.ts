@@ -120,10 +120,7 @@ interface CsvRecord {
   end: number;
 }
 
-/**
- * Non-empty records of a CSV with line feeds. Quoted fields may contain line breaks. An unclosed mark, or one closed
- * only by a later record, limits the record to one line. Linear.
- */
+/** Non-empty records, in linear time. With an unclosed mark, or one closed by a later record, a record is one line. */
 async function* csvRecords(pieces: AsyncIterable<string>, delimiter: string, name: string): AsyncGenerator<CsvRecord> {
   let buffer = '';
   let base = 0;
@@ -175,10 +172,7 @@ interface Fields {
   end: number;
 }
 
-/**
- * The record at `from` up to its line end or the text's end. `open`: that is within quotation marks; `broken`: a
- * quotation mark closes inside a field.
- */
+/** The record at `from`. `open`: the text ends within quotation marks; `broken`: a mark closes inside a field. */
 function wholeRecord(text: string, from: number, delimiter: string): Fields | 'open' | 'broken' {
   const fields: string[] = [];
   for (let at = from; ; at++) {
@@ -200,10 +194,7 @@ function wholeRecord(text: string, from: number, delimiter: string): Fields | 'o
   }
 }
 
-/**
- * Fields of a line whose exporter does not double quotation marks: a field ends where a delimiter follows a mark, or
- * where its marks are even. Null if neither gives `columns` fields.
- */
+/** Fields of a line without doubled quotation marks: they end at a mark before a delimiter, or where marks are even. */
 function fieldsOfLine(line: string, columns: number | null, delimiter: string): string[] | null {
   const parts = line.split(delimiter);
   for (const isOpenAfter of [isOpenUntilMark, isOpenUntilEven]) {

@@ -1,7 +1,4 @@
-/**
- * Entries of JSON and CSV as items. A dialect says which field has what; `usual` has the names that most programs use, so that an unknown
- * program is read, too. Names are compared without case, spaces, hyphens and underscores.
- */
+/** JSON and CSV entries as items, by dialects of field names. Case, spaces, hyphens and underscores do not matter. */
 
 import { decodeHTML } from 'entities';
 import type { ImportItem } from '../domain/import.ts';
@@ -446,10 +443,7 @@ export async function* readKarakeep(
   }
 }
 
-/**
- * Entries are collections with links; a collection's parents, in any order, are its folder: `again` repeats the
- * entries. Links imported into Linkwarden have their date in `importDate`.
- */
+/** The folder of a link is the path of its collection's parents, in any order: `again` repeats the entries. */
 export async function* readLinkwarden(
   entries: AsyncIterable<unknown>,
   again: AsyncIterable<unknown>,

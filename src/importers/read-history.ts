@@ -1,10 +1,9 @@
 /**
- * Histories of Chromium, Firefox and Safari: SQLite databases that the browser locks, so this reads a private copy with
- * its write-ahead log, rows in the order of their ids.
- *
- * One visit is one item. Visits that the browser's history page hides are omitted: hidden URLs, frames, downloads,
- * redirects but their last step. A URL without visits is one item at its last date. Firefox keeps its bookmarks in the same file.
+ * Histories of Chromium, Firefox and Safari, read from a private copy, as browsers lock theirs. One visit is one item,
+ * without those that the history page hides. A URL without visits is one item at its last date. Firefox
+ * keeps its bookmarks in the same file.
  */
+
 import {
   constants,
   createWriteStream,
@@ -125,7 +124,7 @@ export async function historyKind(path: HistoryFile): Promise<Browser | null> {
   return kind?.[0] ?? null;
 }
 
-/** Browsers use plain tables. Computed columns and virtual tables may take any time and memory; tables without a key would join with every visit. */
+/** Computed columns and virtual tables may take any time and memory; tables without a key join with every visit. */
 function refuseComputed(database: Sqlite, tables: readonly string[], queries: string): void {
   const read = new Set(queries.toLowerCase().split(/\W+/));
   for (const table of tables) {

@@ -5,9 +5,7 @@ const risTag = /^([A-Z][A-Z0-9]) {2}- ?(.*)$/;
 
 export const risMark = /(?<=\n)TY {2}- /g;
 
-/**
- * Lines `TAG  - value`; a work begins with `TY` and ends with `ER`. A line without a tag continues the previous one.
- */
+/** Lines `TAG  - value`; a work is from `TY` to `ER`. A line without a tag continues the one before. */
 export async function* readRis({ text, name, marks }: TextFile): AsyncGenerator<ImportItem> {
   let work = new Map<string, string[]>();
   let values: string[] = [];
@@ -81,7 +79,7 @@ const markdownLink =
 /** The address of a link in Markdown, or of one in angle brackets. */
 export const markdownMark = /\]\(\s{0,100}<?https?:|<https?:/gi;
 
-/** Links in lists and texts, but no pictures; the headings above them are their folder. A line's text behind its only link is the note. */
+/** Links in lists and texts, without pictures; headings are folders, text behind a line's only link its note. */
 export async function* readMarkdownLinks(file: TextFile): AsyncGenerator<ImportItem> {
   let folders: string[] = [];
   for await (const { text: line, start } of linesOf(file.text(), file.name)) {
