@@ -1,7 +1,4 @@
-/**
- * Runs backups on request as `readback backup` in a separate process, since a store must not be opened twice in one
- * process. They are outside the data folder, and forgetting does not change them: docs/forgetting.md.
- */
+/** Runs `readback backup` in a separate process, as one process must not open a store twice (docs/forgetting.md). */
 
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { mkdir, rm } from 'node:fs/promises';
@@ -147,7 +144,6 @@ function oldBackups(
   return [...old.map(({ dir }) => dir), ...unfinished];
 }
 
-/** Folders named by time. */
 const namesIn = (dir: string): string[] =>
   existsSync(dir) && statSync(dir).isDirectory()
     ? readdirSync(dir).filter((name) => /^\d{4}-\d\d-\d\dT/.test(name))

@@ -1,11 +1,8 @@
 /**
- * Compares pages with what was made of their texts: chunks, documents of the words' index, rows of the vector files, and, for a limited time,
- * vectors of the built-in model. All of it is made again and compared, which takes about as long as indexing; so a sample is taken unless all pages are asked for.
- *
- * Title and metadata may have come after indexing. So a document needs at least the words of text and title, and at
- * most those of the metadata too. Words of earlier versions are not compared: their page languages are not stored.
+ * Compares pages, or a sample, with what was made of their texts: chunks, words, rows of vectors and, for a limited
+ * time, vectors of the built-in model. Title and metadata may have come after indexing, so a document needs the words
+ * of text and title, and may have those of metadata. Words of earlier versions lack their languages and are skipped.
  */
-
 import type { LookAtRows, LookAtSegments } from '../actors/indexes/audit-files.ts';
 import { chunkedTextOf } from '../actors/indexes/recover-index.ts';
 import { embeddingTexts } from '../compute/embedding/embedding-text.ts';

@@ -1,7 +1,4 @@
-/**
- * Limits per connection on time and size, and on the number of connections, which follows the process's open file
- * limit. At the limit, a new connection replaces the oldest unauthenticated one, or else an idle one.
- */
+/** Limits time, size and number of connections. At the limit, a new one replaces an unauthenticated or idle one. */
 
 import { existsSync, readFileSync } from 'node:fs';
 import { createServer as createNodeServer, type RequestListener, type Server, STATUS_CODES } from 'node:http';

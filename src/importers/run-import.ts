@@ -1,7 +1,5 @@
-/**
- * Runs an import in batches; the target stores each batch with its checkpoint durably. One batch is in memory. A
- * restart resumes from the last checkpoint.
- */
+/** Runs an import in batches, one in memory. The target stores each with its checkpoint, where a restart resumes. */
+
 import { setTimeout as delay } from 'node:timers/promises';
 import { hasText, type ImportBatch, type PlacedItem, skipReason } from '../compute/import-progress.ts';
 import { ownCopy } from '../compute/structures/longer.ts';
@@ -133,7 +131,6 @@ export async function retried<Result>(
 export interface DryRun {
   items: number;
   faults: string[];
-  /** The first skipped entries. */
   examples: { place: string; title: string; reason: string }[];
   /** Distinct addresses; null above a million. */
   addresses: number | null;

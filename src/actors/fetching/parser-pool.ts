@@ -1,8 +1,4 @@
-/**
- * Threads that read untrusted documents, which may take much time or memory. Pages, PDFs, and feeds with videos have pools of their own.
- * Thread faults become errors of the job; the caller gives entry, limits and messages.
- */
-
+/** Threads that read untrusted documents, a pool for each kind. Thread faults become errors of the job. */
 import type { FeedBytes } from '../../compute/feed/read-feed.ts';
 import { errorCode, JobError } from '../../domain/errors.ts';
 import { programFile } from '../../files/program-files.ts';
@@ -32,7 +28,7 @@ export interface ParserPoolOptions extends Pick<ThreadPoolOptions, 'entry' | 'na
   maxQueue: number;
   maxHeapMb: number;
   limits: ParserLimits;
-  /** Retry a document that only exceeded elapsed time (its size is bounded, so the machine was busy); else refuse it permanently. */
+  /** Retry a document that only exceeded elapsed time, as the machine was busy; else refuse it permanently. */
   retriesLate?: boolean;
   /** Retry time when the queue is full; default as after any failure. */
   retryAfterMs?: number;
@@ -116,7 +112,6 @@ function asFailure(cause: unknown, { sentences, retriesLate = false, retryAfterM
   return cause instanceof Error && taskCode(cause) === 'unreadable' ? unreadable(cause.message) : cause;
 }
 
-/** Whether the document exceeded its thread's memory. */
 export function ranOutOfMemory(error: unknown): boolean {
   return errorCode(error) === 'ERR_WORKER_OUT_OF_MEMORY';
 }

@@ -1,7 +1,4 @@
-/**
- * Reads videos: description and captions by yt-dlp, as text with timed sections. Captions are fetched like pages, with the same limits.
- * Without captions the sound is loaded and transcribed, if possible.
- */
+/** Reads videos: description and captions by yt-dlp, else the transcribed sound. Captions are fetched like pages. */
 import { closing } from '../../compute/closing.ts';
 import type { ExtractedPage } from '../../compute/extraction/extract-html.ts';
 import { type CaptionWishes, type ChosenCaptions, chooseCaptions } from '../../compute/transcript/choose-captions.ts';
@@ -56,7 +53,6 @@ const againAfterMs = 6 * 3_600_000;
 export function openVideoReader(dependencies: VideoReaderDependencies) {
   const { ytDlp, parser, fetch, hosts, readsCaptions, wishes, now } = dependencies;
 
-  /** Why videos cannot be read, or null. */
   const unavailable = (): string | null =>
     readsCaptions ? ytDlp.missing() : 'captions of videos are not read: fetch.video_captions is off';
   const refuseUnavailable = () => {
@@ -112,10 +108,7 @@ export function openVideoReader(dependencies: VideoReaderDependencies) {
 
   return {
     unavailable,
-    /**
-     * Null for a page that is no video: another host, or no video on it.
-     * Errors: FetchError; JobError; of transcribing, ProviderError and BreakerOpenError; the signal's reason.
-     */
+    /** Null if it is no video. Errors: FetchError, JobError, ProviderError, BreakerOpenError; the signal's reason. */
     async read({ canonical_url, domain, metadata }: Page, attempt: VideoAttempt): Promise<ReadVideo | null> {
       const { signal } = attempt;
       const { isWatched, langs } = videoWishesOf(metadata);

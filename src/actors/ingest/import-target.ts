@@ -1,7 +1,4 @@
-/**
- * Imports into the store of a running or stopped service: a batch and its checkpoint are one transaction, so counts are exact after a
- * kill, and the same file resumes where it stopped.
- */
+/** Imports into a store: a batch and its checkpoint are one transaction, so counts are exact and a file can resume. */
 import { ingestPage, type PageSubmission } from '../../commands/ingest-page.ts';
 import type { ExtractedPage } from '../../compute/extraction/extract-html.ts';
 import { afterBatch, type ImportBatch, type ItemOutcome, outcomeOf } from '../../compute/import-progress.ts';
@@ -90,7 +87,6 @@ interface ImportRequest {
   before: ImportCheckpoint;
   batch: ImportBatch;
   submissions: (PageSubmission | { rejected: string })[];
-  /** Canonical URL and domain for the blacklist, or null. */
   targetOf: (url: string) => { canonical_url: string; domain: string } | null;
   at: number;
 }

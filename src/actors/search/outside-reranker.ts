@@ -1,8 +1,5 @@
-/**
- * Reranks the first candidates by the model of `reranker.provider` (`reranker.kind` `api`). Those scored by the deadline are reordered
- * among their places; others keep theirs. Candidates are sent in order, so late ones are the last. A search neither fails nor waits
- * longer because of it.
- */
+/** Reranks candidates that an outside model scores by the deadline. No search fails or waits longer for it. */
+
 import type { Logger } from 'pino';
 import { embeddingText } from '../../compute/embedding/embedding-text.ts';
 import { type FusedHit, mergeReranked } from '../../compute/ranking/fuse-rrf.ts';
@@ -16,9 +13,7 @@ export interface OutsideRerankerDependencies {
   name: string;
   reader: StoreReader;
   maxCandidates: number;
-  /** Per search, ms. */
   deadlineMs: number;
-  /** Called with the numbers of candidates scored and late. */
   onScored: (scored: number, late: number) => void;
   log: Logger;
 }
