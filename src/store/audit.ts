@@ -1,7 +1,4 @@
-/**
- * Audits a store: compares redundant records one to one and lists every disagreement. Only reads. Requires a store without a concurrent
- * writer: a stopped service or a copy.
- */
+/** Audits a store that no process writes: compares redundant records and lists every disagreement. Only reads. */
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -166,15 +163,14 @@ class PageAuditor extends PageReader {
 
 interface VectorAudit {
   findings: string[];
-  /** Per id of a ready model, the labels whose vector is not all zeros: the ones that its space holds; ascending. */
+  /** By id of a ready model, ascending: labels with a nonzero vector. */
   vectorLabels: Map<string, number[]>;
-  /** Per id of a ready model, the first labels of pages with a page vector. */
+  /** By id of a ready model: first labels of pages with a page vector. */
   pageLabels: Map<string, number[]>;
   /** Chunks that a model's provider refuses to embed. */
   refused: number;
 }
 
-/** Records that the audit compares vectors and backfills with. */
 interface VectorAuditParts {
   pages: PageReader;
   jobs: JobReader;
@@ -186,10 +182,7 @@ interface VectorAuditParts {
 }
 
 class VectorAuditor extends VectorReader {
-  /**
-   * In the space of every model each chunk has one vector, and nothing else has. A page may lack its vectors where a gap is noted (some of them where it is
-   * begun: their rows are zeros), or where the sweep of the model's backfill has not come by yet; the vector of a chunk that was refused is zero.
-   */
+  /** Each chunk has one vector per model (zero if refused), unless a gap is noted or the backfill is not there yet. */
   audit({ pages, models, backfills, refusedTexts, awaitsPurge }: VectorAuditParts): VectorAudit {
     const audit: VectorAudit = { findings: [], vectorLabels: new Map(), pageLabels: new Map(), refused: 0 };
     const all = models.all();
@@ -251,7 +244,7 @@ class VectorAuditor extends VectorReader {
 }
 
 class BackfillAuditor extends BackfillReader {
-  /** Every backfill and every gap is of a model, and somebody works on it. */
+  /** Every backfill and every gap belongs to a model, and some job works on it. */
   *audit({ pages, jobs, models, awaitsPurge }: Omit<VectorAuditParts, 'backfills'>): Generator<string> {
     const bySpace = new Map(models.all().map((model) => [model.space, model]));
     const dropped = new Set(models.droppedSpaces());

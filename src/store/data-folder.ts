@@ -1,7 +1,4 @@
-/**
- * The data folder: one process, one user. Opening creates it if needed, checks that it is the user's own plain folder with mode 0700,
- * and locks it. LMDB alone would admit a second server, which would run the same jobs.
- */
+/** The data folder: one process, one user, mode 0700. The lock is ours: LMDB would admit a second server. */
 
 import { chmodSync, lstatSync, mkdirSync, rmSync, type Stats, statfsSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -90,7 +87,6 @@ export function requireRoomToMigrate(dataDir: string): void {
   requireRoom(dataDir, Math.min(size, migrationBytes), 'bring the store to this version');
 }
 
-/** Missing, empty or sparse. */
 function isUnwritten(path: string): boolean {
   return (statSync(path, { throwIfNoEntry: false })?.blocks ?? 0) === 0;
 }

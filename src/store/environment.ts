@@ -6,6 +6,7 @@
  * (docs/decisions/stop-when-a-flush-fails.md). A reader keeps no snapshot across turns of the event loop, so that old
  * pages are reused and `rewrite` may replace the file under readers.
  */
+
 import { createReadStream, createWriteStream, existsSync, mkdirSync, rmSync, statSync } from 'node:fs';
 import { mkdir, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';

@@ -1,7 +1,5 @@
-/**
- * Replaces the store's file by a compact copy, and puts a new store in place. Both files have equal content, so a crash at any point
- * leaves a whole store, or none yet.
- */
+/** Replaces the store's file by a copy with equal content, so a crash leaves a whole store, or none yet. */
+
 import { chmodSync, fsyncSync, mkdirSync, renameSync, rmSync, statfsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { OperatorError } from '../domain/errors.ts';
