@@ -1,7 +1,4 @@
-/**
- * Claim due jobs for workers. The attempt is counted in the same transaction, before any handler runs, so that a job which
- * takes the process down cannot run for ever.
- */
+/** Claim due jobs. The attempt is counted before it runs, so that a job which ends the process cannot run for ever. */
 import { type Job, type Lane, lanes } from '../domain/job.ts';
 import { isBuiltIn } from '../domain/model.ts';
 import type { Command, Transaction } from '../store/store.ts';

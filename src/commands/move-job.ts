@@ -1,7 +1,6 @@
 /**
- * The two ways a job row changes: creation, or an event of its machine. Both update the job's page, watch or backfill in the same
- * transaction. All other commands use these. Reports of an attempt that no longer owns its job (expired lease, forgotten page) get null and
- * change nothing.
+ * A job row is created, or gets an event of its machine; its page, watch or backfill follows in the same transaction.
+ * Reports of an attempt that no longer owns its job (expired lease, forgotten page) get null and change nothing.
  */
 import type { Job, JobKind } from '../domain/job.ts';
 import { type Backfill, type EmbeddingModel, isBuiltIn } from '../domain/model.ts';
@@ -51,10 +50,7 @@ export function createJob(
   return job;
 }
 
-/**
- * Apply an event to a job and to its page, watch or backfill; null, without changes, if the job does not accept it. For a cancelled job
- * the caller decides what becomes of its page.
- */
+/** Null, without changes, if the job does not accept the event. A cancelled job's page is the caller's decision. */
 export function moveJob(transaction: Transaction, job: Job, event: JobEvent): Job | null {
   const moved = nextJob(job, event);
   if (moved === null) return null;
@@ -173,7 +169,6 @@ export function completeJob(
   };
 }
 
-/** An event's part that a report decides. */
 type Report<Type extends JobEvent['type']> = Omit<Extract<JobEvent, { type: Type }>, 'type' | 'at' | 'claim'>;
 
 export function failJob(attempt: Attempt, at: number, failure: Report<'fail'>): Command<Job | null> {

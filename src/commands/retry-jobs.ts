@@ -1,5 +1,3 @@
-/** Retry dead jobs: one, a list, or a selection. Contract "Jobs". */
-
 import type { Job } from '../domain/job.ts';
 import { numberOf } from '../domain/values.ts';
 import type { JobListing } from '../store/jobs.ts';

@@ -1,12 +1,9 @@
-/**
- * Stores a fetched text. The page keeps the URL it was submitted under, whatever the redirects, and stays separate from a known page at
- * the redirect's target: both were read, and both are found.
- */
-import { idOf } from '../domain/values.ts';
+/** Stores a fetched text under the submitted URL, also after redirects: a known page at the target stays separate. */
 import { fileHost } from '../domain/import.ts';
 import { isInFlight } from '../domain/job.ts';
 import type { Page, PageRefreshResponse, Section } from '../domain/page.ts';
 import { type PageFacts, withFacts } from '../domain/page-facts.ts';
+import { idOf } from '../domain/values.ts';
 import type { Address } from '../store/blacklist.ts';
 import type { Command, Transaction } from '../store/store.ts';
 import { titleBehind } from './ingest-page.ts';
