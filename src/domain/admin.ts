@@ -44,7 +44,6 @@ export interface Capabilities {
   transcription: FoundTranscription;
 }
 
-/** The speech recognizer (docs/video.md). */
 export interface FoundTranscription {
   kind: 'command' | 'endpoint' | null;
   /** Its program or address, or why nothing can be transcribed. */
@@ -53,7 +52,6 @@ export interface FoundTranscription {
   ffmpeg: boolean;
 }
 
-/** States of src/machines/breaker.ts. */
 export const breakerStates = ['closed', 'half_open', 'open'] as const;
 export type BreakerState = (typeof breakerStates)[number];
 

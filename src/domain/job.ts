@@ -126,15 +126,11 @@ const laneOfKind: Readonly<Record<JobKind, Lane>> = {
   eval_replay: 'background',
 };
 
-/**
- * Suspects (released after a crash) have their own lane, which runs first, one job at a time. A row may have a kind of
- * another version, whose attempt fails for lack of a worker.
- */
+/** Suspects (released after a crash) have their own lane. A row of another version may have an unknown kind. */
 export function laneOf({ kind, suspect }: Pick<Job, 'kind' | 'suspect'>): Lane {
   return suspect ? 'suspect' : (laneOfKind[kind] ?? 'background');
 }
 
-/** The data of a `job` event: the job with its new status, and its page. */
 const jobEventData = jobResponse.extend({ page_id: z.string().optional() });
 export type JobEventData = z.infer<typeof jobEventData>;
 

@@ -1,4 +1,3 @@
-/** Values of requests and records: ids, datetimes, texts, and the numbers and booleans of query strings. */
 import { z } from 'zod';
 
 /** An id is its kind's prefix and the record's number in eight Crockford base-32 digits: ids sort by age and need no second index. */
