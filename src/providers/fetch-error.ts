@@ -1,7 +1,4 @@
-/**
- * Faults of fetching, each with the sentence shown in `last_error`. Whether to retry is a property of the fault. Messages contain no
- * address, header or content: those may be secret, and forgotten text must not survive in a job.
- */
+/** Faults of fetching, with the sentence for `last_error`, which contains no address, header or content of the page. */
 import { JobError, shownCode } from '../domain/errors.ts';
 import type { Job } from '../domain/job.ts';
 import type { PageFacts } from '../domain/page-facts.ts';

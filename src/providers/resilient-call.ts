@@ -104,7 +104,6 @@ function lateAnswer(provider: string, limitMs: number): ProviderError {
   return new ProviderError(provider, 'timeout', `no answer within ${Math.round(limitMs)} ms`);
 }
 
-/** Whether to retry the call, whether to retry the job, and whether the breaker counts it. */
 interface FaultRule {
   /** The same call may succeed soon. */
   retryable: boolean;
@@ -118,7 +117,6 @@ interface FaultRule {
 
 const no: FaultRule = { retryable: false, permanent: false, againstProvider: false, mayBeOneText: false };
 const rules = {
-  /** No address is set. */
   unconfigured: { ...no, permanent: true },
   /** Other 4xx: the request is wrong for this provider. */
   refused: { ...no, permanent: true, mayBeOneText: true },

@@ -149,10 +149,7 @@ export function commandWords(line: string): string[] | null {
   return word === null ? words : [...words, word];
 }
 
-/*
- * Recognizes speech by a configured program, such as whisper.cpp's `whisper-cli`. It gets the path of a sound file and writes a
- * transcript to a file next to it or to standard output.
- */
+/* A program such as whisper.cpp's `whisper-cli` writes a transcript next to a sound file, or to standard output. */
 
 interface CommandRecognizer {
   /** Absolute. */
@@ -208,10 +205,7 @@ async function cuesIn(dir: string, names: readonly string[]): Promise<Cue[] | nu
   return null;
 }
 
-/*
- * Recognizes speech by an OpenAI-compatible `POST /audio/transcriptions`, with timed segments if the model supports them. After a model
- * refuses, only plain text is requested.
- */
+/* OpenAI's `POST /audio/transcriptions`, with timed segments until a model refuses them. */
 
 /** Limit of such endpoints; five minutes of samples are 10 MB. */
 const maxFileBytes = 25_000_000;

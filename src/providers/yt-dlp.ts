@@ -1,10 +1,4 @@
-/**
- * Adapter of yt-dlp (docs/video.md): describes a video or list as JSON, or loads the sound of one video into a file. Each run has a
- * proxy that enforces the address policy, a temporary folder, a minimal environment, and a Python start-up guard that blocks connections
- * past the proxy.
- *
- * One run per host at a time, with a gap. src/compute/transcript reads the JSON.
- */
+/** Describes videos and lists by yt-dlp (docs/video.md), and loads the sound of a video. One run per host at a time. */
 
 import { mkdirSync } from 'node:fs';
 import { mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises';
@@ -73,10 +67,7 @@ const describeArgs = [
 
 /** Start of the sound's file name; the site decides the extension. */
 const soundName = 'sound.';
-/**
- * Sound alone, else with the smallest picture; in the spoken language, at speech quality. Only Python downloaders, which the guard
- * covers; ffmpeg would bypass the proxy and is not reachable.
- */
+/** In the spoken language, at speech quality. Only Python downloaders, which the guard covers: ffmpeg bypasses it. */
 const soundArgs = [
   ...['--no-playlist', '--playlist-items', '1', '--format-sort', 'lang,+res,abr:64'],
   ...['--format', '(ba/b)[protocol~="^(?:https?|http_dash_segments|m3u8|m3u8_native)$"]'],
@@ -195,9 +186,8 @@ const maxOutputBytes = 16_000_000;
 const guardMark = 'guarded';
 
 /**
- * Python runs a module `sitecustomize` at startup. Its audit hook sees every connection, datagram and lookup of Python code, and an
- * exception prevents them (PEP 578). Files cannot grow past the limit, even when archives are unpacked. Not a sandbox for hostile code: it keeps a
- * well-meaning program to its proxy.
+ * Python runs a module `sitecustomize` at startup. Its audit hook sees every connection, datagram and lookup of Python
+ * code, and can prevent it (PEP 578). Files cannot grow past the limit. This is no sandbox for hostile code.
  */
 const guard = `import os, resource, sys
 _most = int(os.environ['READBACK_MAX_FILE_BYTES'])
@@ -223,10 +213,7 @@ const notInstalled = `${programName} is not installed (see docs/video.md)`;
 /** Null if not installed. Looks again each time. */
 const findYtDlp = (searchPath: string): string | null => findProgram(programName, searchPath);
 
-/**
- * Run it; returns what `use` makes of its output and folder, which is then deleted.
- * Errors: FetchError; the signal's reason; those of `use`.
- */
+/** `use` gets the output and the folder, which is then deleted. Errors: FetchError; the signal's reason; `use`'s. */
 async function runYtDlp<T>(
   { searchPath, tempDir, clock, args, proxy, limits, signal }: YtDlpRun,
   use: (result: ProgramResult, dir: string) => Promise<T> | T,
