@@ -260,7 +260,6 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** The parsed value, or the text if it cannot be parsed. */
 function readText(schema: z.ZodType, text: string): unknown {
   const core = coreOf(schema);
   if (core instanceof z.ZodNumber) return decimal.test(text) ? Number(text) : text;

@@ -1,7 +1,4 @@
-/**
- * Every setting by group, under the contract's names ("Settings that bound behaviour") and the design's. Both the
- * environment reader and the documentation walk this object.
- */
+/** Every setting by group (contract "Settings that bound behaviour"), for the environment's reader and the docs. */
 import { Cron } from 'croner';
 import { z } from 'zod';
 import { isHostRule } from '../compute/web/address-policy.ts';
@@ -74,7 +71,6 @@ const addressOrNone = (description: string) =>
 /** Five fields: minute, hour, day, month, weekday. */
 const cronPattern = /^[\w*/,-]+( +[\w*/,-]+){4}$/;
 
-/** Whether a cron expression is valid and ever occurs. */
 function isCron(expression: string): boolean {
   if (!cronPattern.test(expression)) return false;
   try {

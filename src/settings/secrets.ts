@@ -124,10 +124,7 @@ export interface AccessTokensOptions {
 /** The file is checked at most this often, ms: unauthorized requests must not keep the disk busy. */
 const lookEveryMs = 100;
 
-/**
- * `tokens`: the current ones, as the generated token may be replaced at any time (`readback token new`). `generatedAt`: path of the
- * generated token, if none is configured.
- */
+/** `generatedAt`: path of the generated token, which `readback token new` may replace; null for configured tokens. */
 export function accessTokens({ configured, dataDir, newToken, monotonic }: AccessTokensOptions): {
   tokens: () => readonly AuthToken[];
   generatedAt: string | null;

@@ -1,4 +1,3 @@
-/** All settings with values for routes, secrets redacted. */
 import { fixedVariables, type Settings } from './read-settings.ts';
 import { secretTexts } from './secrets.ts';
 
