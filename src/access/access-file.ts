@@ -1,7 +1,4 @@
-/**
- * `access.json` of the data folder: digests of tokens and sessions created at runtime. Read at the start and replaced
- * as a whole, only under the folder's lock. docs/access.md.
- */
+/** `access.json`: digests of runtime tokens and sessions (docs/access.md). Written under the folder's lock. */
 
 import { readFileSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
