@@ -155,10 +155,7 @@ export interface HostName {
 const keptHistory = 10_000;
 const prunedAtOnce = 5000;
 
-/**
- * The row of each library in PostgreSQL: its host, the lease's end, and the position of its commits, by the server's clock. The epoch
- * is the fence: a takeover raises it, and commits of an older epoch change nothing.
- */
+/** A library's row in PostgreSQL, by the server's clock. A takeover raises the epoch; commits of older ones fail. */
 export class LibraryRows {
   readonly #database: Database;
   readonly #host: HostName;
@@ -214,10 +211,7 @@ export class LibraryRows {
     return { state: row.state, address: row.address, isOwn: row.owner === this.#host.id };
   }
 
-  /**
-   * Renew these leases; returns the libraries that this host still has, and whether each was renewed. A running commit
-   * renews its lease itself, so the others do not wait for it.
-   */
+  /** Returns the libraries that this host still has; false: not renewed, as a running commit renews its own lease. */
   async renew(claims: readonly Pick<Claim, 'library' | 'epoch'>[]): Promise<Map<string, boolean>> {
     const rows = await this.#database.query<{ id: number; renewed: boolean }>({
       name: 'renew',
@@ -238,10 +232,7 @@ export class LibraryRows {
     return new Map(rows.map(({ id, renewed }) => [String(id), renewed]));
   }
 
-  /**
-   * Release a library for any host. `due`: when it must be opened without a request, ms since the epoch, or never; if
-   * absent, a host takes it soon.
-   */
+  /** `due`: when it must be opened without a request, ms since the epoch, or never; if absent, a host takes it soon. */
   async release({ library, epoch }: Pick<Claim, 'library' | 'epoch'>, due?: { at: number | null }): Promise<void> {
     const at = due === undefined || due.at === null ? null : due.at / 1000;
     await this.#database.query({
@@ -252,10 +243,7 @@ export class LibraryRows {
     });
   }
 
-  /**
-   * Libraries without a host that are due, longest first, except those locked by another host; and the ms until the
-   * first lease of another host ends, or null.
-   */
+  /** Libraries that are due, longest first, and neither hosted nor locked; ms until another host's first lease ends. */
   async due(limit: number): Promise<{ names: string[]; nextEndMs: number | null }> {
     const rows = await this.#database.query<{ name: string | null; ms: number | null }>({
       name: 'due',
@@ -307,7 +295,6 @@ export class LibraryRows {
     };
   }
 
-  /** Whether a commit, and so all before it, is in the library's recorded history. */
   async hasCommit({ library, epoch, run, seq }: Commit): Promise<boolean> {
     const [row] = await this.#database.query<{ run: string; next_seq: number | null }>({
       text: `select own.run, next.seq as next_seq from readback.takeover own
