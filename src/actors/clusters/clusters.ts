@@ -1,8 +1,5 @@
-/**
- * Clusters: answers what there is, starts runs (asked for, and those that the run clock says are due), has pages that come between runs
- * put to the nearest cluster, and renames clusters that lost pages to a forget. The rows are the truth; what is kept here is what
- * waits for the next step.
- */
+/** Clusters: answers about them, starts runs, assigns pages that come between runs, renames topics after a forget. */
+
 import { Cron } from 'croner';
 import { assignPages, isRunInFlight, queueNamingOfStale, startRun } from '../../commands/cluster-runs.ts';
 import type { ClusterPoint, ClusterRun, ClusterTrigger } from '../../domain/cluster.ts';
@@ -21,7 +18,7 @@ import { showClusters } from './show-clusters.ts';
 
 interface ClustersDependencies extends Pick<LibraryParts, 'ask' | 'reader' | 'feed' | 'maxAttempts' | 'log' | 'now'> {
   settings: RunClockSettings & { leiden_resolution: number };
-  /** `indexing.page_vector_pooling`, told with each run. */
+  /** `indexing.page_vector_pooling`, stored with each run. */
   pooling: string;
   every?: Every;
 }
@@ -29,7 +26,7 @@ interface ClustersDependencies extends Pick<LibraryParts, 'ask' | 'reader' | 'fe
 type ClusterMessages = Extract<SystemMessageName, `cluster.${string}`>;
 
 const tickMs = 60_000;
-/** Pages wait so long for others before they are put somewhere, ms. */
+/** How long pages wait for others before they are assigned, ms. */
 const gatherMs = 500;
 
 export function clustersService(dependencies: ClustersDependencies): StartService<ClusterMessages> {
@@ -108,10 +105,7 @@ export function clustersService(dependencies: ClustersDependencies): StartServic
   return start;
 }
 
-/*
- * Says when a run of clustering is due: after a quiet time in which pages came, or by `cron`. It looks at the wall clock and keeps when
- * it last looked, when pages last came, and when `cron` comes next.
- */
+/* Says when a run of clustering is due: after a quiet time in which pages came, or by `cron`. Uses the wall clock. */
 
 interface RunClockSettings {
   min_pages: number;
@@ -122,12 +116,11 @@ interface RunClockSettings {
 
 interface RunClockDependencies extends Pick<LibraryParts, 'reader' | 'now'> {
   settings: RunClockSettings;
-  /** Of the active model, or null. */
   activeSpace: () => number | null;
 }
 
 const minuteMs = 60_000;
-/** Of all pages. While more of them wait for vectors no run is due: it would make topics of the others only, and drop those of the rest. */
+/** Share of pages. While more wait for vectors, no run is due: it would drop the topics of those that wait. */
 const mostWaiting = 0.1;
 
 function runClock({ reader, settings, activeSpace, now }: RunClockDependencies) {
@@ -171,9 +164,8 @@ function runClock({ reader, settings, activeSpace, now }: RunClockDependencies) 
 }
 
 interface PagePlacementDependencies extends Pick<LibraryParts, 'ask' | 'reader' | 'commit'> {
-  /** Of the active model, or null. */
   activeSpace: () => number | null;
-  /** What is under way ends with the commit that it is at. */
+  /** Work under way ends with its current commit. */
   isStopping: () => boolean;
 }
 
@@ -186,7 +178,7 @@ const pagesPerCommit = 32;
 export function pagePlacement({ ask, commit, reader, activeSpace, isStopping }: PagePlacementDependencies) {
   const waiting = new Set<number>();
 
-  /** Put all that wait somewhere; without a run they only cease to wait. */
+  /** Assign all waiting pages; without a run they only stop waiting. */
   const placeAll = async (): Promise<void> => {
     while (waiting.size > 0 && !isStopping()) {
       const some = [...waiting].slice(0, pagesPerCommit);
@@ -229,10 +221,7 @@ export function pagePlacement({ ask, commit, reader, activeSpace, isStopping }: 
   return { waiting, placeAll, takeUp };
 }
 
-/**
- * Where a page belongs: its nearest pages vote, each by how near it is. `pointOf`: where the current run has a page. A page without
- * neighbours that have a place has none either (NaN).
- */
+/** A page's cluster and place by the votes of its nearest pages; NaN without any. `pointOf`: places of the run. */
 function nearestCluster(
   page_no: number,
   near: readonly NearPage[],

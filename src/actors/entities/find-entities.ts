@@ -27,10 +27,7 @@ function placeOf(cursor: string): Place {
   return { no, pages: Number(pages) };
 }
 
-/**
- * The roots of one part, and the cursor of the next; null after the last. A name is found by any of its spellings, those merged into it
- * included. Reads every entity. Errors: DomainError `invalid` for a cursor that can be none; the signal's reason.
- */
+/** A part of the roots, by any spelling; reads all. Errors: DomainError `invalid` cursor; the signal's reason. */
 export async function listEntities(
   entities: EntityReader,
   { q, type, limit, cursor }: EntityListQuery,
@@ -58,7 +55,7 @@ export async function listEntities(
 /** Longest name that is looked for: none is longer. */
 const maxReference = 1000;
 
-/** The entity that a reference stands for: of several that have the name, be it a canonical form or an alias, the most mentioned. */
+/** The entity of a reference: of several with this canonical form or alias, the most mentioned. */
 export function resolveEntity(entities: EntityReader, ref: string): Entity | undefined {
   const no = numberOf('entity', ref);
   const byId = no === null ? undefined : entities.get(no);
@@ -78,7 +75,7 @@ export function requireEntity(entities: EntityReader, ref: string): Entity {
   throw new DomainError('not_found', `no entity is known as ${JSON.stringify(ref.slice(0, 64))}`);
 }
 
-/** Inverse document frequency over the pages that were read: ln(1 + pages / pages that mention it); null where none does. */
+/** Inverse document frequency over pages that were read: ln(1 + pages / pages that mention it); null without any. */
 export function entityIdf(entities: EntityReader, root: Entity): number | null {
   const mentioned = pageCountOf(root);
   return mentioned === 0 ? null : Math.log(1 + entities.pagesRead() / mentioned);

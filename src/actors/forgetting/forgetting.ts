@@ -1,8 +1,4 @@
-/**
- * Forgetting: adds and removes rules, erases matching pages, and later rewrites all files. One forget at a time. After a crash,
- * the start continues with purging rules and unverified tombstones. Steps: docs/forgetting.md; states:
- * src/machines/tombstone.ts. Also merges pages whose addresses became one, as that erases pages.
- */
+/** Forgetting: rules, erasing their pages, rewriting files (docs/forgetting.md). A start continues after a crash. */
 import type { LimitFunction } from 'p-limit';
 import pLimit from 'p-limit';
 import { beginForget, type ForgetTarget, removeRule, renameTopics } from '../../commands/forget.ts';
@@ -190,10 +186,7 @@ const slicePages = 20;
 /** After a failure, such as a full disk, ms. */
 const readdressRetryMs = 60_000;
 
-/**
- * Brings the addresses of all pages up to date in the background, after a change of `canonicalize.*` or of the rules of this version.
- * Only pages whose address changes are written. Its slices take turns with forgets. Resolves when all is done or the service stops.
- */
+/** Updates all addresses after a change of `canonicalize.*` or rules. Slices take turns with forgets. Errors: none. */
 function readdressAll(dependencies: ReaddressDependencies): Promise<void> {
   const { ending, log } = dependencies;
   const onFailure = (err: unknown) =>

@@ -1,8 +1,4 @@
-/**
- * Owns both sides of retrieval, the catalog, and their state on pinned threads. When ready, every chunk of an indexed page is
- * searchable, except after a loss of index files (start-recovery.ts). The store is the truth: at start, missing labels are added from
- * its text and vectors, extra labels deleted.
- */
+/** Owns words, vectors and the catalog. When ready, every indexed chunk is searchable, unless index files were lost. */
 import { existsSync } from 'node:fs';
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -112,7 +108,7 @@ async function open(dependencies: IndexesDependencies, undo: (() => unknown)[]) 
   };
 }
 
-/* A catalog in step with the store: filled at start, updated when a commit is visible, with labels marked safe when durable. */
+/* A catalog in step with the store: filled at start, updated by visible commits, with labels safe by durable ones. */
 
 /** Fill a catalog and update it until `close`. Hides pages of domains being forgotten. */
 function openLiveCatalog(reader: StoreReader, feed: CommitFeed): { catalog: Catalog; close: () => void } {
@@ -157,10 +153,10 @@ interface Mark {
 const none: Mark = { label: 0, commit: '' };
 
 /**
- * The upper bound of labels in index files: the file `labels` of the index folder, fsynced before any file that exceeds it. A store
- * whose labels end below it was reset (replaced by an older copy) and will reassign labels to other texts, which manifests cannot
- * detect. A cluster's store may have been reset and continued by another host, past that label, so a second line has the last commit
- * that the files may know. Of a reset store every index file is deleted first. Errors: those of the history.
+ * The upper bound of labels in index files: the file `labels`, fsynced before any file that exceeds it. A store whose
+ * labels end below it is an older copy and will reassign labels to other texts, which manifests cannot show: all index
+ * files are deleted. In a cluster another host may have continued such a copy past that label, so a second line has the
+ * last commit that the files may know. Errors: those of the history.
  */
 export async function openHighWaterMark({ dir, nextLabel, history, log }: HighWaterMarkOptions) {
   const path = join(dir, FILE);
@@ -186,7 +182,7 @@ export async function openHighWaterMark({ dir, nextLabel, history, log }: HighWa
   };
 }
 
-/** `none` if missing or unreadable, as for versions without a mark. What is no readable file is deleted, to make room for the next mark. */
+/** `none` if missing or unreadable. What is no readable file is deleted, to make room for the next mark. */
 async function readMark(path: string, log: IndexLog): Promise<Mark> {
   try {
     const [label, commit = ''] = (await readFile(path, 'utf8')).split('\n');

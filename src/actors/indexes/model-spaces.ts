@@ -213,10 +213,7 @@ function spaceFolders(dir: string, space: number): { chunks: string; pages: stri
 
 export type ModelSpace = Awaited<ReturnType<typeof openModelSpace>>;
 
-/**
- * Load the vectors of chunks and pages of one model. The store's chunk vectors are the truth: a model opened later catches up from its
- * files and the store. Errors: as of VectorSpace.open.
- */
+/** Load one model's vectors of chunks and pages. Opened later, it catches up from its files and the store. */
 async function openModelSpace(model: EmbeddingModel, options: ModelSpaceOptions) {
   const { dir, reader, catalog, ...rest } = options;
   const folders = spaceFolders(dir, model.space);
@@ -260,7 +257,7 @@ async function openModelSpace(model: EmbeddingModel, options: ModelSpaceOptions)
     isWhole: recovery.isWhole,
     /** Restore labels from the store; resolves to whether all are back. Errors: none. */
     recover: recovery.recover,
-    /** Add stored rows of chunks. `whole`: first labels of pages that are complete with them. Errors: as of VectorSpace.add. */
+    /** Add stored rows of chunks. `whole`: first labels of pages that are complete with them. */
     async add(ranges: readonly LabelRange[], rows: Float32Array, whole: readonly number[]): Promise<void> {
       await Promise.all([addRows(chunks, ranges, rows), pages.add(whole)]);
     },

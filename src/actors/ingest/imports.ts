@@ -274,10 +274,7 @@ function askedMsOf(error: unknown): number | null {
 /** 64 MB of JSON read whole take some 600 MB. */
 const maxHeapMb = 1024;
 
-/**
- * Open a file; its items can be read once. `signal` aborts reading.
- * Errors, also of the items: ImportError for an unreadable, unknown or too large file; the signal's reason.
- */
+/** Open a file; its items can be read once. Errors, also of items: ImportError; the signal's reason. */
 async function openImportReader(
   file: { path: string; name: string; format: ImportFormat | null },
   signal: AbortSignal,

@@ -1,8 +1,4 @@
-/**
- * The journal: logs searches, accepts feedback, answers from the query log, scores logged runs, and manages replays, which are jobs. Runs
- * come by a queue, off the search's path; it is flushed before a read or feedback, so that a known query id is found. Old runs are deleted
- * in slices, at start and periodically.
- */
+/** The journal: logs searches by a queue, flushed before reads; feedback, evaluations, replays; deletes old runs. */
 import pLimit from 'p-limit';
 import type { Logger } from 'pino';
 import { appendRuns, giveFeedback, purgeRunsBefore, startReplay } from '../../commands/log-queries.ts';

@@ -1,8 +1,4 @@
-/**
- * Services answer messages. A service starts asynchronously, handles requests concurrently, and on stop finishes requests and frees
- * resources. A request's error goes to its caller; a fatal one is reported by `crash`: the library then closes and reopens
- * (library.ts), so a service has one life. All messages, public and internal, are one map.
- */
+/** A service answers messages until it stops. A fatal error (`crash`) closes and reopens the library (library.ts). */
 import { setMaxListeners } from 'node:events';
 import type { Logger } from 'pino';
 import { outsideTraces } from '../../compute/span.ts';
@@ -195,7 +191,6 @@ interface InternalMessages {
   'store.compact': { request: Record<string, never>; reply: { bytesBefore: number; bytesAfter: number } };
   /** Pages of a domain and its subdomains, as of the last answered commit. */
   'index.pagesUnder': { request: { domain: string }; reply: number[] };
-  /** As of `Catalog.domainsBeginning`. */
   'index.domains': {
     request: { beginning: string; limit: number };
     reply: readonly { domain: string; pages: number }[];
@@ -213,7 +208,7 @@ interface InternalMessages {
   'store.trouble': { request: Record<string, never>; reply: string | null };
   /** Run a command in the next transaction; replies when durable. */
   'store.commit': { request: { command: Command<unknown>; weight: number }; reply: unknown };
-  /** Make chunks searchable on both sides and remove those they replace. `pages`: labels of each page; `vectors`: by space, rows of all pages. */
+  /** Make chunks searchable, remove those they replace. `pages`: labels of each; `vectors`: by space, rows of all. */
   'index.add': {
     request: Pick<PreparedPages, 'segment'> & {
       vectors: ReadonlyMap<number, Float32Array>;
@@ -222,10 +217,7 @@ interface InternalMessages {
     };
     reply: undefined;
   };
-  /**
-   * Add stored vectors to a model's space, and the pages they complete (first labels). Opens the space if needed; ignored if the model
-   * was deleted or has another space.
-   */
+  /** Add stored vectors, and pages (first labels) that they complete. Opens the space; ignored for deleted models. */
   'index.addVectors': {
     request: {
       model_id: string;
@@ -264,13 +256,10 @@ export type SystemAsk = <Name extends SystemMessageName>(
   options?: { signal?: AbortSignal | undefined },
 ) => Promise<SystemReplyOf<Name>>;
 
-/** Run a command through the writer, typed. `weight`: its number of records, default 1; heavy commands do not share a transaction. */
+/** Run a command through the writer. `weight`: its number of records, default 1; heavy ones get a transaction each. */
 export type CommitCommand = <Reply>(command: Command<Reply>, weight?: number) => Promise<Reply>;
 
-/**
- * Most records of one transaction, unless a single command has more: the weight of a command with a transaction of its own. A
- * transaction blocks the event loop, some 50 µs per new page, and may be lost. At 256 a page took 10 to 20 % more processor time.
- */
+/** Max weight of a transaction, which blocks the event loop some 50 µs per new page. 256 took 10 to 20 % more time. */
 export const maxBatch = 1024;
 
 export function commitThrough(ask: SystemAsk): CommitCommand {
@@ -286,14 +275,10 @@ export type CommitListener = (changes: CommittedChanges) => void;
 /** May be far apart. */
 export type CommitMoment = 'visible' | 'durable';
 
-/**
- * Publishes each commit's changes in order, twice: when visible, for projections, and when durable, for what leaves the process or goes
- * to other files. A commit that never becomes durable is published once, and the library closes.
- */
+/** Publishes commits in order, twice: when visible, for projections, and when durable, for other files and clients. */
 export class CommitFeed {
   readonly #listeners: Record<CommitMoment, Set<CommitListener>> = { visible: new Set(), durable: new Set() };
 
-  /** Returns the unsubscribe function. */
   subscribe(moment: CommitMoment, listener: CommitListener): () => void {
     this.#listeners[moment].add(listener);
     return () => this.#listeners[moment].delete(listener);

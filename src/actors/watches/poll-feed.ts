@@ -1,7 +1,4 @@
-/**
- * The poller of kind `rss`, also used for other feeds: fetches a feed if changed and parses it on a thread. If the URL is an HTML page,
- * polls the feed it announces.
- */
+/** The poller of kind `rss`, also for other feeds: reads a changed feed, or the feed that an HTML page announces. */
 import type { Episode, ListedTranscript } from '../../compute/feed/episode.ts';
 import type { FeedItem, FeedReading } from '../../compute/feed/feed.ts';
 import type { FeedBytes } from '../../compute/feed/read-feed.ts';
@@ -28,7 +25,6 @@ interface FeedSourceDependencies<Item> {
   read: (feed: FeedBytes, signal: AbortSignal) => Promise<FeedReading<Item>>;
 }
 
-/** Errors: JobError. */
 function feedSource<Item>({ fetch, read }: FeedSourceDependencies<Item>) {
   const ask = async (url: string, validators: Validators | null, signal: AbortSignal): Promise<WebAnswer> => {
     const headers = {
@@ -129,7 +125,6 @@ interface PodcastPollerDependencies {
   unavailable: string | null;
 }
 
-/** Why podcasts cannot be watched, or null. */
 export function podcastsUnavailable(
   { fetch }: { fetch: { podcast_transcripts: boolean } },
   { kind, detail }: FoundTranscription,
@@ -138,10 +133,7 @@ export function podcastsUnavailable(
   return kind === null ? detail : null;
 }
 
-/**
- * The poller of kind `podcast`: a feed's entries with recordings. An episode's page is its recording, also if submitted separately; its
- * `guid` identifies it under changing addresses. Other facts go to the page's metadata.
- */
+/** The poller of kind `podcast`: entries with recordings. An episode's page is its recording, identified by `guid`. */
 export function podcastPoller({ fetch, readEpisodes, unavailable }: PodcastPollerDependencies): Poller {
   const readSource = feedSource({ fetch, read: readEpisodes });
   return {
