@@ -163,10 +163,7 @@ export const day = (at: string): string => at.slice(0, 10);
 export const counted = (count: number, one: string, several = `${one}s`): string =>
   `${count} ${count === 1 ? one : several}`;
 
-/**
- * The width of text on a terminal: East Asian characters and emoji take two columns, combining marks none. Source:
- * Unicode Standard Annex 11, classes W and F by their blocks, since regular expressions lack that property.
- */
+/** East Asian characters and emoji take two columns. Source: Unicode Standard Annex 11, W and F by their blocks. */
 const wide =
   /^(?:\p{Emoji_Presentation}|\p{Emoji}\ufe0f|\p{RI}{2}|[\u1100-\u115f\u2e80-\u303e\u3041-\u33ff\u3400-\u4dbf\u4e00-\ua4cf\ua960-\ua97c\uac00-\ud7a3\uf900-\ufaff\ufe10-\ufe19\ufe30-\ufe6b\uff01-\uff60\uffe0-\uffe6\u{16fe0}-\u{18dff}\u{1aff0}-\u{1b2ff}\u{20000}-\u{3fffd}])/u;
 const zero = /^[\p{Mn}\p{Me}\p{Cf}\p{Cc}]+$/u;
@@ -220,10 +217,7 @@ export function wrapped(text: string, columns: number, indent = '', breaksWords 
   return [...lines, line].map((each) => indent + each);
 }
 
-/**
- * A line as lines of a maximum width, which continue below the last column (after two spaces) that begins in its first half. Words stay
- * whole, so that addresses can be copied.
- */
+/** Lines of a maximum width, continued below the last column. Words stay whole, so that addresses can be copied. */
 export function folded(line: string, columns: number): string[] {
   if (textWidth(line) <= columns) return [line];
   const starts = Array.from(line.matchAll(/\S+(?: \S+)*/g), ({ index }) => index);

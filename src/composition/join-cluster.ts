@@ -19,7 +19,7 @@ import { openLibrary } from './open-library.ts';
 /** Ms between tries to open a library without a host. */
 export const maxBackoffMs = 1_000;
 
-/** Errors: OperatorError `store_format` for tables of another version, `cluster` for a missing setting or an unreachable database. */
+/** Errors: OperatorError `store_format` (other version), `cluster` (missing setting, unreachable database). */
 export async function joinCluster({ cluster, secrets }: Settings, log: Logger): Promise<ClusterMember> {
   const { address, lease_s } = cluster;
   const { database_url: url, secret } = secrets.cluster;
@@ -102,7 +102,7 @@ async function rehearseOpening(host: Host, ending: AbortSignal): Promise<void> {
   log.info({ ms: Math.round(monotonic() - began) }, 'the opening of a library was rehearsed');
 }
 
-/* Deletes copies of libraries that this host has not served for long: they take space and contain data that was deleted elsewhere. */
+/* Deletes copies of libraries that this host has not served for long, as they contain data deleted elsewhere. */
 
 /** Since the copy was last written, opened or closed, ms. */
 export const keptCopyMs = 24 * 3_600_000;
@@ -176,10 +176,7 @@ export interface ClusterLibrariesOptions {
   wait?: (ms: number) => Promise<unknown>;
 }
 
-/**
- * The cluster libraries open in this host: opened on request when no host serves them, or when due; closed when idle for long or too
- * many; dropped when another host takes them. Requests are routed by this and the library's row in PostgreSQL (docs/cluster.md).
- */
+/** Cluster libraries open here: opened on request or when due, closed when idle or too many (docs/cluster.md). */
 export function clusterLibraries({
   member,
   libraries,
@@ -284,7 +281,7 @@ export function clusterLibraries({
   };
 
   return {
-    /** The host of a library: this one (null), or an address. Libraries without a host are opened here. Errors: DomainError `store_unavailable`. */
+    /** This host (null), which may open the library, or an address. Errors: DomainError `store_unavailable`. */
     async placeOf(name: string): Promise<string | null> {
       const until = monotonic() + waitMs;
       for (;;) {

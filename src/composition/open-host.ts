@@ -1,4 +1,4 @@
-/** The host: resources shared by all libraries of a process: threads, the word list, and outside providers with their breakers. */
+/** The host: resources of all libraries of a process: threads, the word list, outside providers and their breakers. */
 import { join } from 'node:path';
 import pLimit from 'p-limit';
 import type { Logger } from 'pino';
@@ -108,7 +108,6 @@ function openOutside(options: OutsideOptions) {
     /** `name` is for the query log. */
     reranker: settings.reranker.kind === 'api' ? rerankerOf(settings, calls) : null,
     chat: chatClientOf(settings, calls),
-    /** External programs, for the log. */
     programs: () => ({ yt_dlp: ytDlp.missing() ?? 'found', transcription: transcription.found }),
     /** Versions of external programs; null if missing or broken. */
     capabilities: async (): Promise<Capabilities> => ({
@@ -190,16 +189,16 @@ export interface HostOptions extends Partial<Surroundings> {
   /** Shared by several hosts of one process; the creator closes them. */
   threads?: HostThreads;
   encoder?: Encoder;
-  /** Put around the handler of `index_page` jobs: where tests plant their faults. */
+  /** Wraps the handler of `index_page` jobs, for tests. */
   aroundIndexPage?: (handler: JobHandler) => JobHandler;
-  /** The same around bringing back a page's text to the index. */
+  /** Wraps the recovery of a page's text, for tests. */
   aroundRecovery?: (recoverPage: RecoverPage) => RecoverPage;
 }
 
 export type Host = ReturnType<typeof openHost>;
 
 const openAtOnce = 2;
-/** A piece of each library's rows is in memory (bring-up-copy.ts); small ones are not to wait behind one large. */
+/** Pieces of rows are in memory (bring-up-copy.ts); several at once, so that small libraries do not wait behind one. */
 const bringUpAtOnce = 8;
 
 /** Errors: OperatorError `encoder_files`, `word_list`. */

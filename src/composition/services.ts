@@ -265,10 +265,10 @@ interface Parts extends Omit<Host, 'close' | 'metrics' | 'opening' | 'bringingUp
   threads: Threads;
   store: Store;
   feed: CommitFeed;
-  /** Whether it is one of a cluster, which goes from host to host. */
+  /** Whether the library is of a cluster and moves between hosts. */
   isShared: boolean;
-  /** Of its commits, where it is one of a cluster. */
+  /** Of its commits, for a library of a cluster. */
   history: CommitHistory | null;
-  /** The opening waits so long for what the index lacks, ms; undefined: until it is whole. */
+  /** Max wait for missing index entries on opening, ms; undefined: until the index is complete. */
   recoveryWaitMs: number | undefined;
 }

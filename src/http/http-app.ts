@@ -198,7 +198,6 @@ const meanings = {
 } as const;
 type ErrorStatus = keyof typeof meanings;
 
-/** An error answer with its own schema. */
 export const described = <Schema extends z.ZodType>(status: ErrorStatus, schema: Schema) => ({
   description: meanings[status],
   content: { 'application/json': { schema } },
