@@ -10,7 +10,7 @@ function pairsAlike(numbers: readonly number[], compared: (at: number) => number
   return alike;
 }
 
-const size = 32_000;
+const size = 16_000;
 const numbersOf = (count: number) => Array.from({ length: count }, (_, no) => no);
 
 test('what goes by the square of its input is told from what goes by its length', () => {
