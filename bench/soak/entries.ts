@@ -104,6 +104,7 @@ export const soakEntries: readonly SoakEntry[] = [
       'test/compute/feed/read-feed.test.ts',
       'test/reliability/regular-expressions.test.ts',
     ],
+    env: { READBACK_TEST_ALL_EXPRESSIONS: '1' },
     limitMinutes: 10,
   },
   {
