@@ -49,6 +49,13 @@ export const soakEntries: readonly SoakEntry[] = [
     limitMinutes: 20,
   },
   {
+    name: 'ledger',
+    shows: '1,000 random histories of jobs: the ledger does what a plain model of it does',
+    files: ['test/commands/ledger.test.ts'],
+    env: { READBACK_TEST_HISTORIES: '1000' },
+    limitMinutes: 20,
+  },
+  {
     name: 'damage',
     shows: 'index files with 50 flipped bits each, every step of a save, 20 smashed pages of the store, restoring',
     files: [
