@@ -124,10 +124,13 @@ test('truncated and empty files are set aside', async () => {
   }
 });
 
+/** More in `npm run soak -- --only damage`. */
+const bitFlips = Number(process.env.READBACK_TEST_BIT_FLIPS ?? 6);
+
 test('a file with any bit flipped is set aside', async () => {
   await using made = await savedSpace(threads, LABELS);
   const whole = await readFile(fileOf(made));
-  for (let seed = 1; seed <= 50; seed++) {
+  for (let seed = 1; seed <= bitFlips; seed++) {
     const damaged = Buffer.from(whole);
     damaged[(Math.imul(seed, 0x9e3779b1) >>> 0) % whole.length] ^= 1 << (seed % 8);
     assert.notDeepEqual(damaged, whole);

@@ -14,6 +14,8 @@ import {
 } from './sparse-harness.ts';
 
 const WORDS = ['ant', 'bee', 'cat', 'dog', 'eel', 'fox', 'gnu', 'constructor'];
+/** More in `npm run soak -- --only damage`. */
+const bitFlips = Number(process.env.READBACK_TEST_BIT_FLIPS ?? 3);
 let threads: Threads;
 before(() => {
   threads = openThreads();
@@ -100,7 +102,7 @@ test('an empty or truncated segment file is set aside', async () => {
 });
 
 test('a segment file with one bit changed is set aside, wherever the bit is', async () => {
-  for (let seed = 0; seed < 8; seed++) {
+  for (let seed = 0; seed < bitFlips; seed++) {
     await using folder = await temporaryFolder();
     const { documents, files } = await makeIndex(folder.path);
     const path = join(folder.path, files[2]);
@@ -140,7 +142,7 @@ test('a damaged, empty or missing manifest costs the index, not the start', asyn
 });
 
 test('a manifest with one bit changed costs at most what it misnames', async () => {
-  for (let seed = 0; seed < 12; seed++) {
+  for (let seed = 0; seed <= bitFlips; seed++) {
     await using folder = await temporaryFolder();
     const { documents } = await makeIndex(folder.path);
     const path = join(folder.path, 'manifest.json');
