@@ -15,9 +15,9 @@ import type { Scope } from '../scope.ts';
 import { noteRareStates } from './rare-states.ts';
 
 const root = join(import.meta.dirname, '../..');
-/** How soon a condition is looked at again, ms, at first; later after a tenth of what was waited, for looking takes time from what is waited for. */
-const pollMs = 20;
-const longestPollMs = 250;
+/** Until a condition is looked at again, ms, at first; later a fifth of the wait so far, since looking takes processor time from the service. */
+const pollMs = 40;
+const longestPollMs = 600;
 /** Nothing that a test waits for takes this long on any machine; who waits in vain waits no longer, ms. */
 export const patienceMs = Number(process.env.READBACK_TEST_PATIENCE_MS ?? 600_000);
 
@@ -363,7 +363,7 @@ export async function until(
   while (!(await holds())) {
     const waited = performance.now() - began;
     if (waited > limitMs) throw new Error(`did not come true within ${limitMs} ms: ${what}`);
-    await delay(Math.min(Math.max(pollMs, waited / 10), longestPollMs));
+    await delay(Math.min(Math.max(pollMs, waited / 5), longestPollMs));
   }
 }
 
