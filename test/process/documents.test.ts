@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { JobListResponse } from '../../src/domain/job.ts';
 import type { PageResponse } from '../../src/domain/page.ts';
 import type { SearchResponse } from '../../src/domain/search.ts';
@@ -116,6 +117,7 @@ test('PDFs that cannot be read are dead with a reason; nobody else waits', async
   while (!settled) {
     assert.equal((await service.call('GET', '/healthz')).status, 200);
     answered++;
+    await delay(100);
   }
   assert.deepEqual(
     await settling,
