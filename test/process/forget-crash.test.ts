@@ -13,7 +13,7 @@ import { seededChance } from '../seeded-chance.ts';
 import { RunningService, until } from './service.ts';
 
 const canary = 'zqxverbork';
-const forgotten = 100;
+const forgotten = 30;
 const kept = 20;
 const kills = Number(process.env.READBACK_TEST_KILLS ?? '3');
 
@@ -24,17 +24,13 @@ test('a forgotten domain stays forgotten through kills at every step, and its by
     SERVICE_JOBS__MAX_ATTEMPTS: String(2 * kills + 5), // no kill makes it give a job up
   });
   const handIn = async (host: string, count: number, mark: string): Promise<string[]> => {
-    const ids: string[] = [];
-    for (let at = 0; at < count; at += 100) {
-      const pages = Array.from({ length: Math.min(100, count - at) }, (_, i) => ({
-        url: `https://${host}/${mark}/${at + i}`,
-        title: `Page ${at + i} ${mark}`,
-        body_extracted: `${mark} brontok ${'heron river fish '.repeat(30)} ${at + i}`,
-      }));
-      const { body } = await service.call<{ results: { page_id: string }[] }>('POST', '/v1/pages/batch', { pages });
-      ids.push(...body.results.map(({ page_id }) => page_id));
-    }
-    return ids;
+    const pages = Array.from({ length: count }, (_, i) => ({
+      url: `https://${host}/${mark}/${i}`,
+      title: `Page ${i} ${mark}`,
+      body_extracted: `${mark} brontok ${'heron river fish '.repeat(30)} ${i}`,
+    }));
+    const { body } = await service.call<{ results: { page_id: string }[] }>('POST', '/v1/pages/batch', { pages });
+    return body.results.map(({ page_id }) => page_id);
   };
   const stay = await handIn('stays.example', kept, 'plain');
   const gone = await handIn('a.goes.example', forgotten, canary);
