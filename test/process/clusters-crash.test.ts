@@ -26,7 +26,7 @@ const topics = [
   'chess king bishop knight pawn castle opening board rook check',
   'engine steam piston boiler cylinder valve pressure pump coal wheel',
 ].map((words) => words.split(' '));
-const perTopic = 25;
+const perTopic = 10;
 
 const phaseOf = ({ finished_at, params }: ClusterRunResponse) =>
   finished_at !== null ? 'over' : 'model' in params ? 'drafted' : 'begun';
@@ -35,6 +35,7 @@ test('a run that is killed in any phase goes on, and counts once', async (t) => 
   const { random } = seededChance(t, 77);
   const service = await RunningService.start(t, {
     SERVICE_CLUSTER__IDLE_DEFAULT_MINUTES: '10000',
+    SERVICE_CLUSTER__MIN_PAGES: '20',
     SERVICE_JOBS__MAX_ATTEMPTS: '20', // a job that was alone in so many crashes would be given up
   });
   const pages = topics.flatMap((words, topic) =>
