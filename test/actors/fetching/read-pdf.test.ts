@@ -191,11 +191,6 @@ test('PDFs of many programs are read', async (t) => {
       title: '코로나-19 관련 보험약관상 재해보험금 지급문제 및 개선과제',
     },
     'pdflatex-4-pages.pdf': { words: ['Huardest gefburn'], title: null },
-    'policy.pdf': {
-      words: ['the structure and contents of the Debian archive'],
-      absent: /Debian Policy Manual, Release|^Chapter \d+\. /m,
-      title: 'Debian Policy Manual',
-    },
   };
   for (const [name, { words, absent, title, sections = [] }] of Object.entries(expected)) {
     const page = await readFile(name);
@@ -218,7 +213,10 @@ test('the words of a long manual are those that its publisher wrote', async (t) 
     return counts;
   };
   const published = count(readFileSync(join(folder, 'policy.expected.txt'), 'utf8'));
-  const found = count((await read(readFileSync(join(folder, 'policy.pdf')))).text);
+  const page = await read(readFileSync(join(folder, 'policy.pdf')));
+  assert.equal(page.title, 'Debian Policy Manual');
+  assert.doesNotMatch(page.text, /Debian Policy Manual, Release|^Chapter \d+\. /m);
+  const found = count(page.text);
   let common = 0;
   for (const [word, times] of published) common += Math.min(times, found.get(word) ?? 0);
   const sum = (counts: Map<string, number>) => [...counts.values()].reduce((total, times) => total + times, 0);

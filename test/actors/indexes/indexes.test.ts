@@ -170,9 +170,9 @@ test('a search without a vector for its query finds by words and says so, and fa
 test('a start waits for everything that was indexed and not saved, however much', async () => {
   await using shelf = await Shelf.open();
   await stop((await readyIndexes(shelf)).hosted);
-  await shelve(shelf, 'oak', 5000);
+  await shelve(shelf, 'oak', 2500);
   const { hosted, lines } = await readyIndexes(shelf);
-  assert.deepEqual(await find(hosted, 'oak'), { found: 5000, rebuilding: undefined });
+  assert.deepEqual(await find(hosted, 'oak'), { found: 2500, rebuilding: undefined });
   assert.deepEqual(lines, []);
   await stop(hosted);
 });
@@ -191,20 +191,20 @@ function heldRecovery() {
 test('a start that may wait for so long only goes on without the rest, which comes back beside it', async () => {
   await using shelf = await Shelf.open();
   await stop((await readyIndexes(shelf)).hosted);
-  await shelve(shelf, 'oak', 2000);
+  await shelve(shelf, 'oak', 1000);
   const { letGo, aroundRecovery } = heldRecovery();
   const { hosted } = await readyIndexes(shelf, new CommitFeed(), { recoveryWaitMs: 1, aroundRecovery });
   assert.deepEqual(await find(hosted, 'oak'), { found: 0, rebuilding: 1 });
   letGo();
   await until(async () => (await hosted.ask('index.state', {})).state === 'whole', 'all is back');
-  assert.deepEqual(await find(hosted, 'oak'), { found: 2000, rebuilding: undefined });
+  assert.deepEqual(await find(hosted, 'oak'), { found: 1000, rebuilding: undefined });
   await stop(hosted);
 });
 
 test('lost files are rebuilt beside the service, and searches say so meanwhile', async () => {
   await using shelf = await Shelf.open();
   await stop((await readyIndexes(shelf)).hosted);
-  await shelve(shelf, 'oak', 2000);
+  await shelve(shelf, 'oak', 1000);
   await stop((await readyIndexes(shelf)).hosted);
   await rm(join(indexDir(shelf), 'sparse', 'manifest.json'));
   const { letGo, aroundRecovery } = heldRecovery();
@@ -214,11 +214,11 @@ test('lost files are rebuilt beside the service, and searches say so meanwhile',
   assert.ok(existsSync(join(indexDir(shelf), 'rebuilding')));
   letGo();
   await until(async () => (await hosted.ask('index.state', {})).state === 'whole', 'all is back');
-  assert.deepEqual(await find(hosted, 'oak'), { found: 2000, rebuilding: undefined });
+  assert.deepEqual(await find(hosted, 'oak'), { found: 1000, rebuilding: undefined });
   await stop(hosted);
   assert.ok(!existsSync(join(indexDir(shelf), 'rebuilding')));
   const again = await readyIndexes(shelf);
-  assert.deepEqual([await find(again.hosted, 'oak'), again.lines], [{ found: 2000, rebuilding: undefined }, []]);
+  assert.deepEqual([await find(again.hosted, 'oak'), again.lines], [{ found: 1000, rebuilding: undefined }, []]);
   await stop(again.hosted);
 });
 
