@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { PageChunksResponse, PageResponse, PageStatusResponse } from '../../src/domain/page.ts';
-import { realEncoder, until } from './service.ts';
+import { until } from './service.ts';
 import { idsOf, sharedService } from './shared-service.ts';
 
 /** One attempt, so that a page which cannot be fetched is dead at once. */
-const shared = sharedService({ ...realEncoder, SERVICE_JOBS__MAX_ATTEMPTS: '1' });
+const shared = sharedService({ SERVICE_JOBS__MAX_ATTEMPTS: '1' });
 
 test('a search answers with passages that were read, best page first, and no page twice', async () => {
   const base = 'https://whales.example/';
