@@ -139,7 +139,7 @@ const turn = (question: string) => ({ question, answer: '' });
 const pages = (length: number) => many(length).map((url) => ({ url }));
 type Bounds = readonly [path: string, base: object, field: string, taken: unknown[], refused: unknown[]];
 const search = (path: string, base: object): Bounds[] => [
-  [path, base, 'k', [1, 100], [0, 101, 1.5]],
+  [path, base, 'k', [1, 100], [0, 101, 1.5, '10']],
   [path, base, 'offset', [0, 1e9], [-1]],
   [path, base, 'candidates', [1, 1000], [0, 1001]],
   [path, base, 'rerank', [true, false], ['yes']],
@@ -150,7 +150,9 @@ const search = (path: string, base: object): Bounds[] => [
   [path, base, 'suggest', [0, 10], [-1, 11]],
   [path, base, 'mediation', ['vector', 'cluster', 'entity'], ['magic']],
   [path, base, 'recency_half_life_days', [null, 0.5, 3650], [0, -1]],
-  [path, base, 'filters', [null, {}, { domain: null, after: '2024-01-01T00:00:00Z' }], ['all', []]],
+  [path, base, 'filters', [null, {}, { domain: null, after: '2024-01-01T00:00:00Z' }], ['all', [], { type: 'essay' }]],
+  [path, base, 'sort', ['relevance', 'newest'], ['best']],
+  [path, base, 'tz', ['UTC', 'Europe/Berlin'], ['Mars/Olympus', '+02:00']],
 ];
 const bounds: readonly Bounds[] = [
   ['/v1/search', {}, 'query', [text(1), text(4000)], ['', text(4001), null, 7]],

@@ -152,33 +152,7 @@ test('a page can be searched by the time its status says indexed', async () => {
   }
 });
 
-test('search refuses what is out of bounds', async () => {
-  const wrong: Record<string, unknown>[] = [
-    {},
-    { query: '' },
-    { query: 'x'.repeat(4001) },
-    { query: 'x', k: 0 },
-    { query: 'x', k: 101 },
-    { query: 'x', k: 1.5 },
-    { query: 'x', k: '10' },
-    { query: 'x', offset: -1 },
-    { query: 'x', candidates: 0 },
-    { query: 'x', candidates: 1001 },
-    { query: 'x', chunks_per_page: 11 },
-    { query: 'x', rollup: 'min' },
-    { query: 'x', rollup_m: 21 },
-    { query: 'x', rrf_k: 0 },
-    { query: 'x', suggest: 11 },
-    { query: 'x', mediation: 'magic' },
-    { query: 'x', recency_half_life_days: 0 },
-    { query: 'x', queries: ['x'] },
-    { query: 'x', sort: 'best' },
-    { query: 'x', tz: 'Mars/Olympus' },
-    { query: 'x', tz: '+02:00' },
-    { query: 'x', filters: { type: 'essay' } },
-  ];
-  for (const request of wrong)
-    assert.equal((await shared.post('/v1/search', request)).status, 422, JSON.stringify(request).slice(0, 80));
+test('the widest search is answered in every order and mediation', async () => {
   const widest = {
     query: 'whale '.repeat(666),
     k: 100,
