@@ -145,6 +145,13 @@ export const soakEntries: readonly SoakEntry[] = [
     limitMinutes: 5,
   },
   {
+    name: 'extraction',
+    shows: 'all labelled and saved pages: articles are found without what is around them, none is taken for a wall',
+    files: ['test/compute/extraction/extraction-quality.test.ts', 'test/compute/extraction/recognize-wall.test.ts'],
+    env: { READBACK_TEST_ALL_PAGES: '1' },
+    limitMinutes: 10,
+  },
+  {
     name: 'restart-storm',
     shows: 'a start with 10,000 queued jobs, 1,000 dead ones and 500 watches due',
     files: ['bench/soak/restart-storm.soak.ts'],
