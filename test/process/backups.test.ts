@@ -1,11 +1,17 @@
 /** Backups that a running service is asked for: they are made beside it, and restore as those of the command do. */
+
 import assert from 'node:assert/strict';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import type { BackupListResponse, DiskResponse, NewBackupResponse } from '../../src/domain/admin.ts';
+import { type Backups, openBackups } from '../../src/composition/backups.ts';
+import { defaultLibrary } from '../../src/domain/access.ts';
+import type { BackupListResponse, NewBackupResponse } from '../../src/domain/admin.ts';
+import { readSettings } from '../../src/settings/read-settings.ts';
 import { takeFolderLock } from '../../src/store/folder-lock.ts';
-import { Cli } from '../cli/run-cli.ts';
+import { keptLog } from '../actors/quiet-log.ts';
+import { CliHere } from '../cli/run-cli.ts';
+import { type Scope, temporaryFolder } from '../scope.ts';
 import { RunningService, token, withoutModel } from './service.ts';
 
 test('a backup is made beside the running service, listed, and restores elsewhere', async (t) => {
@@ -31,29 +37,42 @@ test('a backup is made beside the running service, listed, and restores elsewher
   await service.stop();
   const home = join(service.home, 'elsewhere');
   mkdirSync(home);
-  const cli = new Cli(home, { SERVICE_AUTH_TOKEN: token });
+  const cli = new CliHere(home, { SERVICE_AUTH_TOKEN: token });
   const restored = await cli.json<{ pages: number }>(['restore', done.body.dir]);
   assert.equal(restored.pages, 1);
   assert.ok(!existsSync(join(home, 'data', 'access.json')));
 });
 
+/** What makes backups, over a store that no service has open. `usedBytes`: what the store takes. */
+async function backupsOf(t: Scope, env: Record<string, string> = {}, usedBytes = 0) {
+  const home = temporaryFolder(t);
+  await new CliHere(home).json(['import', '-'], 0, { input: 'https://a.example/\n' });
+  const open = (more: Record<string, string> = {}): Backups =>
+    openBackups(readSettings({ SERVICE_DATA_DIR: join(home, 'data'), SERVICE_AUTH_TOKEN: token, ...env, ...more }), {
+      storeBytes: async () => usedBytes,
+      log: keptLog().log,
+      now: Date.now,
+    });
+  return { home, dir: join(home, 'data-backups'), open };
+}
+
 test('a backup that cannot be made is answered with the reason, and is not listed', async (t) => {
-  const service = RunningService.prepare(t, withoutModel);
-  const file = join(service.home, 'no folder');
+  const { home, open } = await backupsOf(t);
+  const file = join(home, 'no folder');
   writeFileSync(file, '');
-  await service.start({ SERVICE_BACKUP__DIR: join(file, 'backups') });
-  const { status, body } = await service.call<{ detail: string }>('POST', '/v1/admin/backups');
-  assert.equal(status, 503);
-  assert.match(body.detail, /^the backup could not be made: ENOTDIR/);
-  const list = await service.call<BackupListResponse>('GET', '/v1/admin/backups');
-  assert.deepEqual([list.body.backups, list.body.running], [[], false]);
+  const backups = open({ SERVICE_BACKUP__DIR: join(file, 'backups') });
+  await assert.rejects(backups.make(defaultLibrary), {
+    code: 'store_unavailable',
+    message: /^the backup could not be made: ENOTDIR/,
+  });
+  const list = await backups.list(defaultLibrary);
+  assert.deepEqual([list.backups, list.running], [[], false]);
 });
 
 test('a new backup deletes the oldest above backup.keep, and what is not finished, but nothing that is used or is no backup of this store', async (t) => {
-  const service = await RunningService.start(t, { ...withoutModel, SERVICE_BACKUP__KEEP: '2' });
-  const dir = `${service.dataDir}-backups`;
-  const make = async () => (await service.call<NewBackupResponse>('POST', '/v1/admin/backups')).body;
-  const [first, second] = [await make(), await make()];
+  const { dir, open } = await backupsOf(t, { SERVICE_BACKUP__KEEP: '2' });
+  const { make } = open();
+  const [first, second] = [await make(defaultLibrary), await make(defaultLibrary)];
   assert.deepEqual([first.removed, second.removed], [[], []]);
 
   const planted = (day: string, fill: (path: string) => void) => {
@@ -73,10 +92,10 @@ test('a new backup deletes the oldest above backup.keep, and what is not finishe
   const byAWrongClock = planted('2999-01-01', copyOf({ taken_at: '2999-01-01T00:00:00.000Z' }));
   const lock = takeFolderLock(first.dir, 'as a process that restores from it');
   assert.ok('release' in lock);
-  const third = await make();
+  const third = await make(defaultLibrary);
   assert.deepEqual(third.removed, [byAWrongClock, unfinished]);
   lock.release();
-  const fourth = await make();
+  const fourth = await make(defaultLibrary);
   assert.deepEqual(fourth.removed, [second.dir, first.dir]);
   const paths = [ofOthers, ofAnotherStore, third.dir, fourth.dir];
   assert.deepEqual(
@@ -88,25 +107,18 @@ test('a new backup deletes the oldest above backup.keep, and what is not finishe
 });
 
 test('older backups are deleted until store and backups fit in storage.max_bytes, and the newest one stays in any case', async (t) => {
-  const service = await RunningService.start(t, withoutModel);
-  const make = () => service.call<NewBackupResponse>('POST', '/v1/admin/backups');
-  const [first, second] = [(await make()).body, (await make()).body];
-  const { store_used_bytes: used } = (await service.call<DiskResponse>('GET', '/v1/admin/disk')).body;
-  await service.stop();
-
-  // Room for the store, which may have grown by then, and less than two backups.
-  const oneFits = used + Math.floor(1.9 * first.bytes);
-  await service.start({ SERVICE_STORAGE__MAX_BYTES: String(oneFits) });
-  const { status, body: third } = await make();
-  assert.deepEqual([status, third.removed], [201, [second.dir, first.dir]]);
-  await service.stop();
-
-  await service.start({ SERVICE_STORAGE__MAX_BYTES: String(used) });
-  const { status: made, body: fourth } = await make();
-  assert.deepEqual([made, fourth.removed], [201, [third.dir]]);
-  const { body: list } = await service.call<BackupListResponse>('GET', '/v1/admin/backups');
+  const usedBytes = 50_000;
+  const { open } = await backupsOf(t, {}, usedBytes);
+  const [first, second] = [await open().make(defaultLibrary), await open().make(defaultLibrary)];
+  const oneFits = usedBytes + Math.floor(1.9 * first.bytes);
+  const third = await open({ SERVICE_STORAGE__MAX_BYTES: String(oneFits) }).make(defaultLibrary);
+  assert.deepEqual(third.removed, [second.dir, first.dir]);
+  const full = open({ SERVICE_STORAGE__MAX_BYTES: String(usedBytes) });
+  const fourth = await full.make(defaultLibrary);
+  assert.deepEqual(fourth.removed, [third.dir]);
+  const { backups } = await full.list(defaultLibrary);
   assert.deepEqual(
-    list.backups.map(({ dir }) => dir),
+    backups.map(({ dir }) => dir),
     [fourth.dir],
   );
 });
