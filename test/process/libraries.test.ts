@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, renameSync, rmSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { Cli } from '../cli/run-cli.ts';
-import { newestFirst, type Scope, temporaryFolder } from '../scope.ts';
+import { CliHere } from '../cli/run-cli.ts';
+import { newestFirst, temporaryFolder } from '../scope.ts';
 import { token as anna, RunningService, until } from './service.ts';
 
 const ben = 'token-of-ben-4711';
@@ -15,24 +15,17 @@ const everybody = [
   { name: 'phone', token: benReads, library: 'ben', scopes: ['read'] },
 ];
 
-/** A service with the libraries of Anna and Ben. */
-async function family(outer: Scope): Promise<{ service: RunningService; dir: string }> {
-  const scope = newestFirst(outer);
+/** A service with the libraries of Anna and Ben, which the tests share in this order. */
+let shared: { service: RunningService; dir: string };
+const scope = newestFirst({ after });
+before(async () => {
   const dir = temporaryFolder(scope);
-  const service = RunningService.prepare(scope, {
+  const service = await RunningService.start(scope, {
     SERVICE_AUTH_TOKEN: '',
     SERVICE_AUTH_TOKENS: JSON.stringify(everybody),
     SERVICE_LIBRARIES__DIR: dir,
   });
-  await service.start();
-  return { service, dir };
-}
-
-/** Of the first tests, of which the last stops it. */
-let shared: Awaited<ReturnType<typeof family>>;
-const scope = newestFirst({ after });
-before(async () => {
-  shared = await family(scope);
+  shared = { service, dir };
 });
 
 /** A library is opened beside what the service does already. */
@@ -105,11 +98,27 @@ test('what is in one library is in no other: pages, searches, jobs, forgetting, 
   assert.equal(refused.status, 403, 'and she still has');
 });
 
+test('what breaks one library leaves the others alone; it is opened again when that is mended', async () => {
+  const { service, dir } = shared;
+  await add(service, anna, 'https://birds.example/herons', 'Herons are wading birds that hunt fish in shallow water.');
+  renameSync(join(dir, 'ben'), join(dir, 'elsewhere'));
+  const page = { url: 'https://ben.example/2', body_extracted: 'Rye bread.' };
+  const statusOf = async (token: string) => (await service.call('POST', '/v1/pages', page, { token })).status;
+  await until(async () => (await statusOf(ben)) === 503, 'nothing can be kept without a folder');
+  assert.deepEqual(await found(service, anna, 'herons'), ['https://birds.example/herons']);
+  assert.equal(await statusOf(anna), 202);
+  assert.equal((await service.call('GET', '/readyz', undefined, { token: null })).status, 200);
+  if (existsSync(join(dir, 'ben'))) rmSync(join(dir, 'ben'), { recursive: true });
+  renameSync(join(dir, 'elsewhere'), join(dir, 'ben'));
+  await until(async () => (await statusOf(ben)) === 202, 'the folder is back');
+  assert.deepEqual(await found(service, ben, 'sourdough'), ['https://ben.example/bread']);
+});
+
 test('the command works on the library that is named, over HTTP and in its folder', async () => {
   const { service, dir } = shared;
   await add(service, ben, 'https://ben.example/cheese', 'A cheese of sheep’s milk needs salt, a cellar and patience.');
   await opened(service, anna);
-  const cli = new Cli(service.home, {
+  const cli = new CliHere(service.home, {
     SERVICE_AUTH_TOKENS: JSON.stringify(everybody),
     SERVICE_LIBRARIES__DIR: dir,
     SERVICE_BIND_PORT: new URL(service.url).port,
@@ -134,27 +143,12 @@ test('the command works on the library that is named, over HTTP and in its folde
   assert.equal(proved.code, 0, proved.stderr);
 });
 
-test('what breaks one library leaves the others alone; it is opened again when that is mended, and says why it cannot be opened', async (t) => {
-  const { service, dir } = await family(t);
-  await add(service, anna, 'https://anna.example/herons', 'Herons are wading birds that hunt fish in shallow water.');
-  await add(service, ben, 'https://ben.example/bread', 'A sourdough bread needs flour, water, salt and patience.');
-  renameSync(join(dir, 'ben'), join(dir, 'elsewhere'));
-  const page = { url: 'https://ben.example/2', body_extracted: 'Rye bread.' };
-  const statusOf = async (token: string) => (await service.call('POST', '/v1/pages', page, { token })).status;
-  await until(async () => (await statusOf(ben)) === 503, 'nothing can be kept without a folder');
-  assert.deepEqual(await found(service, anna, 'herons'), ['https://anna.example/herons']);
-  assert.equal(await statusOf(anna), 202);
-  assert.equal((await service.call('GET', '/readyz', undefined, { token: null })).status, 200);
-  if (existsSync(join(dir, 'ben'))) rmSync(join(dir, 'ben'), { recursive: true });
-  renameSync(join(dir, 'elsewhere'), join(dir, 'ben'));
-  await until(async () => (await statusOf(ben)) === 202, 'the folder is back');
-  assert.deepEqual(await found(service, ben, 'sourdough'), ['https://ben.example/bread']);
-  await service.stop();
-
+test('a library that cannot be opened says why, and the others are served', async () => {
+  const { service, dir } = shared;
   truncateSync(join(dir, 'ben', 'store', 'data.mdb'), 5000);
   await service.start();
   await opened(service, anna);
-  assert.deepEqual(await found(service, anna, 'herons'), ['https://anna.example/herons']);
+  assert.deepEqual(await found(service, anna, 'herons'), ['https://birds.example/herons']);
   const refused = await service.call<{ detail: string }>('GET', '/v1/jobs', undefined, { token: ben });
   assert.equal(refused.status, 503);
   await until(() => /"library":"ben".*damaged/.test(service.output), 'the log has the damage');
