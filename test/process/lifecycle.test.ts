@@ -2,21 +2,11 @@
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import {
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { checkFolder, isClean } from '../../src/composition/check-folder.ts';
-import { takeFolderLock } from '../../src/store/folder-lock.ts';
 import { newestFirst, type Scope, temporaryFolder } from '../scope.ts';
 import { patientSettings, RunningService, token, until, withoutModel } from './service.ts';
 
@@ -55,14 +45,13 @@ function push(service: RunningService) {
 }
 
 test('SIGTERM under load stops in order, and nothing that was acknowledged is lost', async (t) => {
-  const service = await RunningService.start(t);
+  const service = await RunningService.start(t, withoutModel);
   const load = push(service);
   await until(() => load.acknowledged.size >= 100, 'pages are acknowledged');
   const exit = await service.kill('SIGTERM');
   await load.end();
   assert.deepEqual(exit, { code: 0, signal: null }, service.output.slice(-4000));
   const stopped = await checkFolder(service.dataDir);
-  // Vectors of the last batches may be missing in the index files: the next start adds them faster than a stop saves them.
   assert.ok(isClean(stopped), JSON.stringify(stopped));
 
   await service.start();
@@ -134,6 +123,7 @@ test('one Ctrl-C in a terminal stops `npm start` in order', { skip: noTerminal }
     env: {
       ...Object.fromEntries(own),
       ...patientSettings,
+      ...withoutModel,
       SERVICE_DATA_DIR: dataDir,
       SERVICE_AUTH_TOKEN: token,
       SERVICE_BIND_PORT: '0',
@@ -159,29 +149,19 @@ test('a stop that takes longer than it may ends the process', async (t) => {
   assert.match(service.output, /stopping took too long/);
 });
 
-test('a second service on the same data folder, or port, is refused with a line; a killed one leaves lock and port free', async (t) => {
-  const service = await RunningService.start(t);
+test('a second service on the same data folder is refused with a line; a killed one leaves the lock free', async (t) => {
+  const service = await RunningService.start(t, withoutModel);
   const { code, stdout, stderr } = await service.attempt();
   assert.deepEqual(
     { code, stdout, stderr },
     { code: 1, stdout: '', stderr: `another readback (process ${service.pid}) is using ${service.dataDir}\n` },
   );
-  const { port } = new URL(service.url);
-  const other = { SERVICE_DATA_DIR: join(service.home, 'other'), SERVICE_BIND_PORT: port };
-  const taken = `cannot listen on 127.0.0.1 port ${port}: the port is in use: stop the program that has it, or set SERVICE_BIND_PORT\n`;
-  const refused = await service.attempt(other);
-  assert.deepEqual([refused.code, refused.stderr], [1, taken]);
-  const lock = takeFolderLock(other.SERVICE_DATA_DIR, 'as the next process');
-  assert.ok('release' in lock, 'the data folder was let go');
-  lock.release();
-  await until(async () => (await service.call('GET', '/readyz')).status === 200, 'it is ready');
   await service.kill();
   const copy = join(service.dataDir, 'store-restored');
   mkdirSync(copy);
   writeFileSync(join(copy, 'data.mdb'), 'forgotten since');
   await service.start();
   assert.equal(existsSync(copy), false, 'the copy that a killed restore has left is deleted');
-  await until(async () => (await service.call('GET', '/readyz')).status === 200, 'it is ready again');
 });
 
 test('a service whose folder was taken by one that did not see it writes nothing more, and ends', async (t) => {
@@ -247,17 +227,9 @@ test('without a configured token the first start makes one that only its owner c
   assert.ok(!service.output.includes(made), 'the token itself is not in the log');
 });
 
-test('a data folder that is a link or a file, or cannot be made, is refused in one line', async (t) => {
+test('a data folder that cannot be made is refused in one line', async (t) => {
   const service = RunningService.prepare(t);
-  mkdirSync(join(service.home, 'real'));
-  symlinkSync(join(service.home, 'real'), join(service.home, 'link'));
   writeFileSync(join(service.home, 'file'), '');
-  for (const name of ['link', 'file']) {
-    const path = join(service.home, name);
-    const { code, stdout, stderr } = await service.attempt({ SERVICE_DATA_DIR: path });
-    assert.deepEqual({ code, stdout }, { code: 1, stdout: '' });
-    assert.equal(stderr, `${path} is not a plain folder (a link or a file)\n`);
-  }
   const path = join(service.home, 'file', 'data');
   const { code, stdout, stderr } = await service.attempt({ SERVICE_DATA_DIR: path });
   assert.deepEqual({ code, stdout }, { code: 1, stdout: '' });
