@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { Cli } from '../cli/run-cli.ts';
+import { CliHere } from '../cli/run-cli.ts';
 import { until } from '../process/service.ts';
 import { library, WholeSystem } from './whole-system.ts';
 
@@ -25,7 +25,7 @@ function gate() {
 
 const losses: Record<string, (system: WholeSystem) => Promise<void>> = {
   'a restore': async ({ dataDir }) => {
-    const cli = new Cli(join(dataDir, '..'));
+    const cli = new CliHere(join(dataDir, '..'));
     const env = { SERVICE_DATA_DIR: dataDir };
     await cli.json(['backup', join(dataDir, '..', 'backup')], 0, { env });
     await cli.json(['restore', join(dataDir, '..', 'backup'), '--replace'], 0, { env });

@@ -17,7 +17,7 @@ import { StoreView } from '../../src/store/store-view.ts';
 import { readItems } from '../importers/read-items.ts';
 import { RunningService, token, until, withoutModel } from '../process/service.ts';
 import { temporaryFolder } from '../scope.ts';
-import { Cli } from './run-cli.ts';
+import { Cli, CliHere } from './run-cli.ts';
 
 const subjects = ['tides and moons', 'sourdough bread', 'job queues', 'tomato plants', 'steam governors', 'old maps'];
 
@@ -32,8 +32,8 @@ interface Manifest {
   taken_at: string;
 }
 
-function cliOf(service: RunningService, home: string): Cli {
-  return new Cli(home, {
+function cliOf(service: RunningService, home: string): CliHere {
+  return new CliHere(home, {
     SERVICE_DATA_DIR: service.dataDir,
     SERVICE_AUTH_TOKEN: token,
     SERVICE_BIND_PORT: new URL(service.url).port,
@@ -67,7 +67,7 @@ test('a backup during ingest, restored elsewhere, is sound and has all that was 
   await ingest;
   assert.ok(manifest.pages >= before, `${manifest.pages} of at least ${before} pages`);
   assert.deepEqual(modes(dir), ['. 700', 'backup.json 600', 'store 700', 'store/data.mdb 600']);
-  const there = new Cli(join(home, 'elsewhere'));
+  const there = new CliHere(join(home, 'elsewhere'));
   await there.json(['restore', dir]);
   assert.equal((await there.json<{ sound: boolean }>(['fsck'])).sound, true);
   const view = StoreView.open(there.env.SERVICE_DATA_DIR);
@@ -100,7 +100,7 @@ test('a restored folder answers searches as the first did, with the vectors that
   assert.ok(before.every((results) => results.length > 0));
 
   const second = RunningService.prepare(t);
-  await new Cli(home).json(['restore', dir], 0, { env: { SERVICE_DATA_DIR: second.dataDir } });
+  await new CliHere(home).json(['restore', dir], 0, { env: { SERVICE_DATA_DIR: second.dataDir } });
   const vectorsOf = async (dataDir: string) => {
     const view = StoreView.open(dataDir);
     const { pages, vectors, models, jobs } = view.reader;
@@ -128,7 +128,7 @@ test('a restored folder answers searches as the first did, with the vectors that
 
 test('what is no whole backup is refused, and a store that is there is only replaced when asked to, and kept', async (t) => {
   const home = temporaryFolder(t);
-  const cli = new Cli(home);
+  const cli = new CliHere(home);
   const list = join(home, 'list');
   writeFileSync(list, 'https://one.example/\n');
   await cli.json(['import', list]);
@@ -180,7 +180,7 @@ test('what was forgotten after a backup stays forgotten when the backup is resto
   await service.call('POST', '/v1/forget', { domain: 'gone.example', reason: 'private' });
   await service.call('POST', '/v1/forget', { url: 'https://other.example/x' });
   await service.stop();
-  const restored = await new Cli(home).json<{ carriedRules: number; allRulesRead: boolean }>(
+  const restored = await new CliHere(home).json<{ carriedRules: number; allRulesRead: boolean }>(
     ['restore', dir, '--replace'],
     0,
     { env: { SERVICE_DATA_DIR: service.dataDir } },
@@ -213,7 +213,7 @@ test('what was forgotten after a backup stays forgotten when the backup is resto
 
 test('a restore over a damaged store says that rules of it could not be read, and is done all the same', async (t) => {
   const home = temporaryFolder(t);
-  const cli = new Cli(home);
+  const cli = new CliHere(home);
   await cli.json(['import', '-'], 0, { input: 'https://one.example/\n' });
   const dir = join(home, 'backup');
   await cli.json(['backup', dir]);
@@ -250,7 +250,7 @@ test('files are private whatever the umask, and a link is no data folder', async
 
 test('an export does not touch other files, and writes over its own only when asked to', async (t) => {
   const home = temporaryFolder(t);
-  const cli = new Cli(home);
+  const cli = new CliHere(home);
   const list = join(home, 'list');
   writeFileSync(list, 'https://one.example/\n');
   await cli.json(['import', list]);
@@ -338,7 +338,7 @@ test('an export, as JSONL or as Markdown, taken in elsewhere has the same pages,
   assert.equal(sent.all.length, 32);
   for (const source of [folder, file]) {
     const own = temporaryFolder(t);
-    const elsewhere = new Cli(own);
+    const elsewhere = new CliHere(own);
     await elsewhere.json(['import', source]);
     const second = await elsewhere.json<Record<string, number>>(['import', source]);
     assert.deepEqual([second.new_pages, second.known_pages, second.rules, second.watches], [0, 32, 0, 0]);
@@ -357,7 +357,7 @@ test('an export, as JSONL or as Markdown, taken in elsewhere has the same pages,
       .sort(),
   );
 
-  const elsewhere = new Cli(home);
+  const elsewhere = new CliHere(home);
   rmSync(join(folder, 'pages', readdirSync(join(folder, 'pages'))[0]));
   assert.match((await elsewhere.run(['import', folder])).stderr, /the export has \d+ of \d+ lines/);
   const lines = readFileSync(file, 'utf8').split('\n');

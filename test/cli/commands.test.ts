@@ -26,20 +26,21 @@ test('a new user: serve, add, search, status, jobs; the stop is in order', async
   const at = ['--url', url];
   const text =
     'The sea along most coasts rises and falls twice a day, because the earth turns under two bulges of water. ';
+  const here = new CliHere(home, cli.env);
   const options = { input: `<article><h1>Tides</h1><p>${text.repeat(3)}</p></article>` };
   const added = await cli.run([...at, 'add', 'https://sea.example/tides', '--html', '-', '--wait'], options);
   assert.deepEqual([added.code, added.stderr], [0, '']);
   assert.match(added.stdout, /queued {3}pg_00000001 {2}https:\/\/sea\.example\/tides\n1 of 1 pages are indexed\n/);
-  const found = await cli.run([...at, 'search', 'why', 'does', 'the', 'sea', 'rise']);
+  const found = await here.run([...at, 'search', 'why', 'does', 'the', 'sea', 'rise']);
   assert.match(found.stdout, /^ 1\. Tides\n {4}https:\/\/sea\.example\/tides · .* · pg_00000001\n {4}The sea along/);
   const port = { env: { SERVICE_BIND_PORT: new URL(url).port } };
   interface Status {
     service: { ready: boolean };
     store: { pages: number; jobs: Record<string, number> };
   }
-  const status = await cli.json<Status>(['status'], 0, port);
+  const status = await here.json<Status>(['status'], 0, port);
   assert.deepEqual([status.service.ready, status.store.pages], [true, 1]);
-  const { jobs } = await cli.json<{ jobs: { job_id: string; status: string }[] }>([
+  const { jobs } = await here.json<{ jobs: { job_id: string; status: string }[] }>([
     ...at,
     'jobs',
     '--kind',
@@ -49,22 +50,22 @@ test('a new user: serve, add, search, status, jobs; the stop is in order', async
     jobs.map(({ job_id, status }) => [job_id, status]),
     [['jb_00000001', 'done']],
   );
-  const partly = await cli.run([...at, 'add', 'nonsense', 'https://sea.example/tides']);
+  const partly = await here.run([...at, 'add', 'nonsense', 'https://sea.example/tides']);
   assert.equal(partly.code, 5);
   assert.match(partly.stdout, /refused {2}nonsense: url must have a scheme and a host\nknown {4}pg_00000001/);
-  const busy = await cli.run(['fsck'], port);
+  const busy = await here.run(['fsck'], port);
   assert.equal(busy.code, 4);
   assert.match(busy.stderr, /another readback \(process \d+\) is using .*\nfsck needs the service stopped/);
   serve.removeAllListeners('close');
   serve.kill('SIGTERM');
   const [code] = await once(serve, 'close');
   assert.equal(code, 0, log);
-  assert.equal((await cli.json<{ sound: boolean }>(['fsck'])).sound, true);
-  const doctor = await cli.json<{ sound: boolean; checks: { name: string; state: string }[] }>(['doctor'], 0, {
+  assert.equal((await here.json<{ sound: boolean }>(['fsck'])).sound, true);
+  const doctor = await here.json<{ sound: boolean; checks: { name: string; state: string }[] }>(['doctor'], 0, {
     env: { SERVICE_BIND_PORT: '1' },
   });
   assert.equal(doctor.checks.find(({ name }) => name === 'index')?.state, 'ok');
-  const lacking = await cli.json<{ checks: { name: string; state: string }[] }>(['doctor'], 0, {
+  const lacking = await here.json<{ checks: { name: string; state: string }[] }>(['doctor'], 0, {
     env: { SERVICE_BIND_PORT: '1', SERVICE_PROGRAM_PATH: '/nowhere' },
   });
   assert.equal(lacking.checks.find(({ name }) => name === 'yt-dlp')?.state, 'warn', 'the program is optional');
@@ -187,7 +188,7 @@ test('a search of an index that is built again says so, and its passages fit the
 });
 
 test('a misspelt setting is told beside the answer, and by doctor', async (t) => {
-  const cli = new Cli(temporaryFolder(t), { SERVICE_BIND_PRT: '8001' });
+  const cli = new CliHere(temporaryFolder(t), { SERVICE_BIND_PRT: '8001' });
   const told = 'SERVICE_BIND_PRT is no setting and is ignored; did you mean SERVICE_BIND_PORT?';
   assert.equal((await cli.run(['status'])).stderr, `${told}\n`);
   assert.match((await cli.run(['doctor'])).stdout, new RegExp(`warn {2}settings +${told.replace('?', '\\?')}`));

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { RunningService, withoutModel } from '../process/service.ts';
 import { newestFirst, temporaryFolder } from '../scope.ts';
-import { Cli } from './run-cli.ts';
+import { Cli, CliHere } from './run-cli.ts';
 
 const pages = 100;
 const pageBytes = 4096;
@@ -37,7 +37,7 @@ before(async () => {
   await service.stop();
   const cli = new Cli(home, { SERVICE_DATA_DIR: service.dataDir });
   const backup = join(home, 'backup');
-  await cli.json(['backup', backup]);
+  await new CliHere(home, cli.env).json(['backup', backup]);
   const data = join(service.dataDir, 'store', 'data.mdb');
   const sound = join(home, 'sound.mdb');
   copyFileSync(data, sound);
@@ -83,7 +83,7 @@ test('every command that opens a damaged store says so', async (t) => {
   const home = temporaryFolder(t);
   const cli = new Cli(home);
   const input = Array.from({ length: 200 }, (_, no) => `https://one.example/${no}`).join('\n');
-  await cli.json(['import', '-'], 0, { input });
+  await new CliHere(home).json(['import', '-'], 0, { input });
   cutInHalf(join(cli.env.SERVICE_DATA_DIR, 'store', 'data.mdb'));
   const commands = [['fsck'], ['export', '-'], ['backup', join(home, 'backup')], ['jobs']];
   for (const command of [...commands, ['import', '--offline', '-']]) {
@@ -98,8 +98,9 @@ test('every command that opens a damaged store says so', async (t) => {
 });
 
 test('an empty file where a store once was closed in order is no new store, though nothing is in the index', async (t) => {
-  const cli = new Cli(temporaryFolder(t));
-  await cli.json(['import', '-'], 0, { input: 'https://one.example/\n' });
+  const home = temporaryFolder(t);
+  const cli = new Cli(home);
+  await new CliHere(home).json(['import', '-'], 0, { input: 'https://one.example/\n' });
   truncateSync(join(cli.env.SERVICE_DATA_DIR, 'store', 'data.mdb'), 0);
   const { code, stderr } = await cli.run(['import', '-'], { input: 'https://two.example/\n' });
   assert.equal(code, 6, stderr);

@@ -50,7 +50,7 @@ test('offline: what fails is told with its reason, and tried again alone when it
   const home = temporaryFolder(t);
   const list = join(home, 'list');
   writeFileSync(list, 'https://good.example/\nhttps://[broken/\nhttps://also-good.example/\nftp://files.example/\n');
-  const cli = new Cli(home);
+  const cli = new CliHere(home);
   const first = await cli.json<Imported>(['import', list], 5);
   assert.deepEqual([first.items, first.accepted, first.failed, first.skipped], [4, 2, 1, { 'not a web address': 1 }]);
   assert.deepEqual(
@@ -80,7 +80,7 @@ test('offline: a full disk that has no store yet is told in a line', async (t) =
   const data = join(disk.path, 'data');
   mkdirSync(data, { mode: 0o700 });
   disk.fill();
-  const { code, stdout, stderr } = await new Cli(home, { SERVICE_DATA_DIR: data }).run(['import', list]);
+  const { code, stdout, stderr } = await new CliHere(home, { SERVICE_DATA_DIR: data }).run(['import', list]);
   assert.deepEqual([code, stdout], [1, '']);
   assert.match(stderr, /^.*the disk of .*data is full: 1048576 bytes are needed to make a new store, \d+ are free\n$/);
 });
@@ -98,7 +98,7 @@ test('the report says what is new, known, left out and still to be fetched, in 8
     { url: 'https://hidden.example/', hidden: 1, visits: [{ at }, { at }] },
     { url: 'https://step.example/', visits: [{ at, transition: 0x10000000 }] },
   ]);
-  const cli = new Cli(home);
+  const cli = new CliHere(home);
   const report = async () => {
     const { code, stdout, stderr } = await cli.run(['import', history]);
     assert.equal(code, 5);
@@ -137,7 +137,7 @@ test('a file that is not what --format says fails, and nothing is made; a file w
   const home = temporaryFolder(t);
   const picture = join(home, 'picture');
   writeFileSync(picture, Buffer.from('\x89PNG\r\n\x1a\n\0\0\0\rIHDR', 'latin1'));
-  const cli = new Cli(home);
+  const cli = new CliHere(home);
   const { code, stderr } = await cli.run(['import', picture, '--format', 'urls']);
   assert.equal(code, 1);
   assert.match(stderr, /picture is neither text nor a database of a browser\n$/);
@@ -158,7 +158,7 @@ test('of a file that is cut off what comes before its end is imported and told, 
   const entry = (no: number) =>
     JSON.stringify({ is_archived: 0, is_starred: 0, title: `Page ${no}`, url: `https://site.example/${no}` });
   writeFileSync(file, `[${entry(1)},${entry(2)},${entry(3).slice(0, -9)}`);
-  const { code, stdout, stderr } = await new Cli(home).run(['import', file]);
+  const { code, stdout, stderr } = await new CliHere(home).run(['import', file]);
   assert.equal(code, 1);
   assert.match(stdout, /^items read +2\nnew pages +2$/m);
   assert.match(stderr, /is cut off/);
@@ -168,7 +168,7 @@ test('a dry run writes nothing, not even the data folder', async (t) => {
   const home = temporaryFolder(t);
   const list = join(home, 'list');
   writeFileSync(list, 'https://good.example/\nhttps://good.example/\n');
-  const answer = await new Cli(home).json<{ items: number; addresses: number }>(['import', list, '--dry-run']);
+  const answer = await new CliHere(home).json<{ items: number; addresses: number }>(['import', list, '--dry-run']);
   assert.deepEqual([answer.items, answer.addresses], [2, 1]);
   assert.deepEqual(readdirSync(home), ['list']);
 });
@@ -181,7 +181,7 @@ test('saved pages are taken with their text, so that nothing is fetched', async 
   const htmlContent = `${lead}<h2>Kept</h2><p>${'A sentence that was saved with the page. '.repeat(10)}</p><p>Tags: a, b</p>`;
   const content = { type: 'link', url: 'https://kept.example/', htmlContent };
   writeFileSync(file, JSON.stringify({ bookmarks: [{ createdAt: 1735689600, title: 'Kept', tags: ['t'], content }] }));
-  const cli = new Cli(home);
+  const cli = new CliHere(home);
   await cli.json<Imported>(['import', file]);
   const view = StoreView.open(join(home, 'data'));
   t.after(() => view.close());
@@ -208,8 +208,8 @@ test("a folder of one's own files becomes pages with their texts, also over HTTP
   writeFileSync(join(files, 'deep', 'empty.md'), '\n\n');
   writeFileSync(join(files, 'picture.png'), Buffer.from([0x89, 0x50, 0, 0]));
   const service = await RunningService.start(t, withoutModel);
-  const offline = new Cli(temporaryFolder(t));
-  const online = new Cli(temporaryFolder(t), {
+  const offline = new CliHere(temporaryFolder(t));
+  const online = new CliHere(temporaryFolder(t), {
     SERVICE_BIND_PORT: new URL(service.url).port,
     SERVICE_AUTH_TOKEN: token,
     SERVICE_DATA_DIR: service.dataDir,
@@ -252,7 +252,7 @@ test('through a running service: original dates, the blacklist, failures, and a 
     SERVICE_AUTH_TOKEN: token,
     SERVICE_DATA_DIR: service.dataDir,
   };
-  const cli = new Cli(home, env);
+  const cli = new CliHere(home, env);
   const first = await cli.json<Imported>(['import', csv], 5);
   assert.deepEqual([first.accepted, first.blacklisted, first.failed], [1, 1, 1]);
   assert.equal(first.failures[0].url, 'https://[bad/');
@@ -323,7 +323,7 @@ test('over HTTP: killed while a batch is answered, the import sends that batch a
   importer = cli.spawn(['import', list]);
   await once(importer, 'close');
   assert.deepEqual([importer.signalCode, batches], ['SIGKILL', 3]);
-  const resumed = await cli.run(['import', list]);
+  const resumed = await new CliHere(home, cli.env).run(['import', list]);
   assert.equal(resumed.code, 0, resumed.stderr);
   assert.match(resumed.stderr, /after a crash visits of one batch may count twice/);
   assert.match(resumed.stderr, /continuing after 200 items/);
@@ -374,7 +374,7 @@ test('what could not be read of a file is told with its line: on the terminal, i
   const csv = join(home, 'pocket.csv');
   const rows = ['One,https://one.example/,1,,', '"Two,https://two.example/,1,,', 'Three,https://three.example/,1,,'];
   writeFileSync(csv, ['title,url,time_added,tags,status', ...rows].join('\n'));
-  const cli = new Cli(home);
+  const cli = new CliHere(home);
   const fault = 'line 3: a quotation mark is out of place or not closed';
   const dry = await cli.run(['import', csv, '--dry-run']);
   assert.equal(dry.code, 5);

@@ -73,7 +73,7 @@ export class Cli {
   }
 }
 
-/** Runs in this process, which takes a hundredth of the time: commands that ask a service. */
+/** Runs in this process, which takes a hundredth of the time: all commands but `serve`, and those that a test kills or that may die of a damaged store. */
 export class CliHere extends Cli {
   override async run(args: readonly string[], { env = {}, input = '' }: CliOptions = {}): Promise<CliRun> {
     const [stdout, stderr] = [1, 2].map(() => Object.assign(new PassThrough(), { isTTY: false }));

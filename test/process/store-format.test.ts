@@ -9,7 +9,7 @@ import type { ModelListResponse } from '../../src/domain/model.ts';
 import type { PageListResponse, PageResponse } from '../../src/domain/page.ts';
 import type { WatchListResponse } from '../../src/domain/watch.ts';
 import { storeFormat } from '../../src/store/environment.ts';
-import { Cli } from '../cli/run-cli.ts';
+import { CliHere } from '../cli/run-cli.ts';
 import { entity, farPhrase, forgottenPage, longPage, shortPage, visits, watch } from '../fixtures/stores/contents.ts';
 import { unpackStore } from '../fixtures/stores/unpack-store.ts';
 import { RunningService, until } from './service.ts';
@@ -56,7 +56,7 @@ for (const format of [1, 3])
   test(`the service goes on with a store of format ${format}: everything is found, read and forbidden as before`, async (t) => {
     const service = RunningService.prepare(t);
     unpackStore(format, service.dataDir);
-    const cli = new Cli(service.home);
+    const cli = new CliHere(service.home);
     const assertSound = async () => {
       const { code, stdout, stderr } = await cli.run(['fsck']);
       assert.equal(code, 0, stdout + stderr);
