@@ -111,10 +111,7 @@ test('before there are topics the lists are empty, ids are unknown, and a run is
     const { status, body } = await get<{ detail: string }>(`/v1/${path}`);
     assert.deepEqual([status, Object.keys(body), typeof body.detail], [404, ['detail'], 'string'], path);
   }
-  for (const path of [
-    '?include_tombstoned=perhaps /runs?limit=0 /runs?limit=1001 /runs?limit=few /runs?limit=1.5',
-    '/projection /projection?run_id=',
-  ].flatMap((line) => line.split(' '))) {
+  for (const path of ['/runs?limit=1.5', '/projection', '/projection?run_id=']) {
     const { status, body } = await get<{ detail: { loc: unknown[]; msg: string; type: string }[] }>(
       `/v1/clusters${path}`,
     );
@@ -287,10 +284,6 @@ test('the mediation cluster suggests and compares within the topic', async () =>
   const byVector = await similarTo(page, '?k=3');
   assert.deepEqual([byVector.mediation, byVector.results.length], ['vector', 3]);
   assert.match(byVector.results[0].reason, /in content$/);
-  for (const query of ['?mediation=words', '?k=0', '?k=51', '?k=x']) {
-    assert.equal((await get(`/v1/pages/${page}/similar${query}`)).status, 422, query);
-  }
-  assert.equal((await post('/v1/search', { query: 'x', mediation: 'words' })).status, 422);
   for (const mediation of ['vector', 'cluster', 'entity']) {
     assert.equal((await get(`/v1/pages/pg_zzzzzzzz/similar?mediation=${mediation}`)).status, 404);
     assert.equal((await similarTo(page, `?mediation=${mediation}&k=50`)).mediation, mediation);
