@@ -181,7 +181,6 @@ test('while the language model is down keywords stay the labels; a topic that it
   const { base, asked, setDown, refuse } = await chatServer(t);
   setDown(true);
   const system = await WholeSystem.start(t, {
-    ...realEncoder,
     SERVICE_CLUSTER__MIN_PAGES: '20',
     SERVICE_LLM__BASE_URL: base,
     SERVICE_LLM__MODEL: 'm',
