@@ -81,7 +81,11 @@ const dailySteps = new Set([
   'the manifest has its name',
   'the merged segment has its name',
 ]);
-const stepsOf = (steps: Steps) => Object.entries(steps).filter(([step]) => allPoints || dailySteps.has(step));
+/** One function writes every manifest: its steps are tried daily with those of vectors alone. */
+const stepsOf = (steps: Steps) =>
+  Object.entries(steps).filter(
+    ([step]) => allPoints || (dailySteps.has(step) && (steps === spaceSteps || !(step in manifestSteps))),
+  );
 
 /** Save in a process that is killed there; gives the folder. */
 async function savedUntil(faults: FailingDisk, kind: 'space' | 'sparse' | 'merge', point: KillPoint): Promise<string> {
@@ -164,7 +168,7 @@ for (const {
   });
 }
 
-test('a service that is killed while it saves each side answers the same after a start', {
+test('a service that is killed while it saves a side answers the same after a start', {
   skip,
 }, async (t) => {
   if (typeof disk === 'string') return;
@@ -187,7 +191,7 @@ test('a service that is killed while it saves each side answers the same after a
     }
     return found;
   };
-  for (const [round, point] of (allPoints ? points : points.slice(0, 2)).entries()) {
+  for (const [round, point] of (allPoints ? points : points.slice(0, 1)).entries()) {
     await service.start(disk.envToDieAt(point));
     const pages = Array.from({ length: 12 }, (_, i) => round * 12 + i).map((no) => ({
       url: `https://birds.example/${no}`,
