@@ -29,6 +29,7 @@ test('a full disk refuses writes in so many words, and nothing else; with space 
 }, async (t) => {
   if (typeof disk === 'string') return;
   const service = await RunningService.start(t, { SERVICE_DATA_DIR: join(disk.path, 'data') });
+  await service.pauseVectors();
   const ingest = (no: number) => service.call<Ingested>('POST', '/v1/pages', page(no));
   const find = async () => {
     const { status, body } = await service.call<SearchResponse>('POST', '/v1/search', {

@@ -11,6 +11,7 @@ const page = (no: number) => ({
 
 test('at the quota pages are refused with 507; searches, forgetting and deleting go on, and with more room pages do', async (t) => {
   const service = await RunningService.start(t);
+  await service.pauseVectors();
   const ids: string[] = [];
   for (let no = 0; no < 4; no++) {
     ids.push((await service.call<{ page_id: string }>('POST', '/v1/pages', page(no))).body.page_id);
