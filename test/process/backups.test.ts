@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { type Backups, openBackups } from '../../src/composition/backups.ts';
+import { openBackups } from '../../src/composition/backups.ts';
 import { defaultLibrary } from '../../src/domain/access.ts';
 import type { BackupListResponse, NewBackupResponse } from '../../src/domain/admin.ts';
 import { readSettings } from '../../src/settings/read-settings.ts';
@@ -47,7 +47,7 @@ test('a backup is made beside the running service, listed, and restores elsewher
 async function backupsOf(t: Scope, env: Record<string, string> = {}, usedBytes = 0) {
   const home = temporaryFolder(t);
   await new CliHere(home).json(['import', '-'], 0, { input: 'https://a.example/\n' });
-  const open = (more: Record<string, string> = {}): Backups =>
+  const open = (more: Record<string, string> = {}) =>
     openBackups(readSettings({ SERVICE_DATA_DIR: join(home, 'data'), SERVICE_AUTH_TOKEN: token, ...env, ...more }), {
       storeBytes: async () => usedBytes,
       log: keptLog().log,
