@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-/** Folders whose files install the program, start whole services, kill them, fill disks or send thousands of requests: minutes. */
+/** Folders whose files install the program, start whole services, kill them, or fill disks: minutes. */
 const slowFolders = [
   'install',
   'extension-browser',
@@ -14,7 +14,6 @@ const slowFolders = [
   'process',
   'cli',
   'reliability',
-  'fuzz',
   'app',
   'scripts',
 ];

@@ -172,7 +172,7 @@ export const soakEntries: readonly SoakEntry[] = [
     name: 'fuzz',
     shows:
       '100,000 random inputs for every route, tool, importer, and parser of feeds, pages and queries: no accident, no stall, memory back a minute later',
-    files: ['test/fuzz/service.test.ts', 'test/fuzz/parsers.test.ts'],
+    files: ['bench/fuzz/service.soak.ts', 'bench/fuzz/parsers.soak.ts'],
     env: { READBACK_FUZZ_REQUESTS: '100000' },
     limitMinutes: 90,
   },

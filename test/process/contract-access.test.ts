@@ -1,6 +1,7 @@
 /** Contract section: Authentication, errors and limits. Every route with every kind of token, the bodies of errors, and each bound. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { type Document, Documented } from './documented.ts';
 import { token } from './service.ts';
 import { type Invalid, readToken, sharedService } from './shared-service.ts';
 
@@ -194,7 +195,7 @@ for (const [path, field, taken, refused] of [
   ['/v1/pages/{page}/similar', 'k', [1, 50], [0, 51, 'all']],
   ['/v1/pages/{page}/similar', 'mediation', ['vector', 'cluster', 'entity'], ['magic']],
   ['/v1/search/suggest', 'q', ['x', text(200)], ['', text(201)]],
-  ['/v1/clusters', 'include_tombstoned', [true, false], ['perhaps', '']],
+  ['/v1/clusters', 'include_tombstoned', [true, false, 'True', '1', 'FALSE', '0'], ['perhaps', '', '2', 'constructor']],
 ] as const) {
   test(`${path} bounds ${field} in its query`, async () => {
     const [page] = await shared.add([{ url: 'https://access.example/1', body_extracted: 'A page.' }]);
@@ -203,6 +204,32 @@ for (const [path, field, taken, refused] of [
     for (const value of refused) {
       const { status, body } = await shared.call<Invalid>('GET', at(value));
       assert.deepEqual([status, body.detail[0].loc], [422, ['query', field]], `${value}`);
+    }
+  });
+}
+
+test('every body that is documented is closed: a field that it does not name is a fault', async () => {
+  const { operations } = new Documented(await shared.found<Document>('/openapi.json'));
+  const bodies = operations.filter(({ body }) => body !== undefined);
+  assert.ok(bodies.length > 12, `${bodies.length} bodies`);
+  for (const { id, faultsOf } of bodies) assert.ok(faultsOf({ no_such_field: 1 }).includes('no_such_field'), id);
+});
+
+/** More values than a body of this length may have. */
+const crowded = '['.repeat(100_000);
+const nested = `${'{"a":'.repeat(2000)}1${'}'.repeat(2000)}`;
+/** Bodies that are no JSON document, or one that nobody would write. */
+const brokenBodies = [
+  ...['{', '[1,]', '{}{}', 'NaN', '{"k":01}', '{"k":NaN}', 'null', '[]', '"text"', '{"k":1e999}'],
+  ...['{"__proto__":{"polluted":true}}', '{"\\u005f_proto__":1}', nested, crowded],
+];
+for (const body of brokenBodies) {
+  const expected = body === crowded ? 413 : 422;
+  test(`a body that begins with ${body.slice(0, 20)} is answered ${expected}`, async () => {
+    for (const path of ['/v1/search', '/v1/ask', '/v1/compare']) {
+      const { status, body: answer } = await shared.post<{ detail: unknown }>(path, body);
+      assert.equal(status, expected, path);
+      assert.equal(Array.isArray(answer.detail), expected === 422, path);
     }
   });
 }

@@ -13,9 +13,13 @@ test('each entry runs what there is, and no scenario is left out', () => {
     files.filter((file) => !existsSync(join(root, file))),
     [],
   );
-  const scenarios = readdirSync(join(root, 'bench/soak')).filter((name) => name.endsWith('.soak.ts'));
+  const scenarios = ['bench/soak', 'bench/fuzz'].flatMap((folder) =>
+    readdirSync(join(root, folder))
+      .filter((name) => name.endsWith('.soak.ts'))
+      .map((name) => `${folder}/${name}`),
+  );
   assert.deepEqual(
-    scenarios.filter((name) => !files.includes(`bench/soak/${name}`)),
+    scenarios.filter((name) => !files.includes(name)),
     [],
   );
   assert.equal(new Set(soakEntries.map(({ name }) => name)).size, soakEntries.length);

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import type { Schema } from '../../scripts/json-schema.ts';
 import { prototypeKeyPath } from '../../src/domain/prototype-key.ts';
 import { tools as backing } from '../../src/mcp/mcp-server.ts';
-import { type Documented, type Operation, schemaChecks } from './documented.ts';
+import { type Documented, type Operation, schemaChecks } from '../../test/process/documented.ts';
 import { oneWrong, strangeValues, validOf } from './inputs.ts';
 import type { Caller } from './requests.ts';
 

@@ -4,7 +4,7 @@
  */
 import fc from 'fast-check';
 import type { Schema } from '../../scripts/json-schema.ts';
-import type { Documented } from './documented.ts';
+import type { Documented } from '../../test/process/documented.ts';
 
 /** Kinds of ids: the field or parameter that takes it, and how such an id looks in an answer. */
 export const idShapes = {
@@ -254,7 +254,7 @@ export function oneWrong(valid: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> {
 }
 
 /** Bodies that are no JSON document, or one that nobody would write. */
-export const fixedBodies = [
+const fixedBodies = [
   ...[
     '',
     ' ',

@@ -2,7 +2,7 @@
  * Every operation and every tool that a running service documents, called with valid, nearly valid and hostile requests. What is
  * checked is what the service says of itself: its OpenAPI document and its list of tools are read from it while it runs.
  *
- * READBACK_FUZZ_REQUESTS sets how many inputs all of test/fuzz has, READBACK_TEST_SEED where they come from. In a long run the event loop may
+ * READBACK_FUZZ_REQUESTS sets how many inputs all of bench/fuzz has, READBACK_TEST_SEED where they come from. In a long run the event loop may
  * not be busy for 300 ms at a time, and a minute after the last request the memory is what it was.
  */
 import assert from 'node:assert/strict';
@@ -11,12 +11,12 @@ import { join } from 'node:path';
 import { after, before, type TestContext, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import fc from 'fast-check';
-import { note } from '../process/rare-states.ts';
-import { sampleProcess } from '../process/samples.ts';
-import { RunningService, token, until, withEntities } from '../process/service.ts';
-import { newestFirst, temporaryFolder } from '../scope.ts';
-import { type Document, Documented } from './documented.ts';
-import { fixedBodies, withIds } from './inputs.ts';
+import { type Document, Documented } from '../../test/process/documented.ts';
+import { note } from '../../test/process/rare-states.ts';
+import { sampleProcess } from '../../test/process/samples.ts';
+import { RunningService, token, until, withEntities } from '../../test/process/service.ts';
+import { newestFirst, temporaryFolder } from '../../test/scope.ts';
+import { withIds } from './inputs.ts';
 import { type Caller, FuzzClient, judge, requestsTo } from './requests.ts';
 import { inputs, isLong, runsOf, seed } from './size.ts';
 import { callOf, callsOf, type ListedTool, type Message, strangeMessages, type ToolCall, ToolJudge } from './tools.ts';
@@ -109,31 +109,6 @@ class Tally {
 
 /** Whether a character would steer a terminal or end a line; lines end with a line feed. */
 const isControl = (character: string): boolean => /[\p{Cc}\u2028\u2029]/u.test(character) && character !== '\n';
-
-test('every body that is documented is closed: a field that it does not name is refused', () => {
-  const bodies = documented.operations.filter(({ body }) => body !== undefined);
-  assert.ok(bodies.length > 12, 'there are bodies');
-  for (const { id, faultsOf } of bodies) assert.ok(faultsOf({ no_such_field: 1 }).includes('no_such_field'), id);
-});
-
-test('what counts as a truth value in a query is what the service takes', async () => {
-  const operation = documented.operation('list_clusters');
-  const [parameter] = operation.parameters.filter(({ schema }) => schema.type === 'boolean');
-  for (const text of ['true', 'True', '1', 'FALSE', '0', '', 'yes', '2', 'constructor']) {
-    const path = `/v1/clusters?${parameter.name}=${text}`;
-    const { status } = await service.call('GET', path);
-    assert.equal(status, operation.queryFaultsOf(parameter, text).length === 0 ? 200 : 422, path);
-  }
-});
-
-test('a body that is broken, nested or crowded is refused as the document says', async () => {
-  for (const to of ['search', 'add_pages', 'mcp'])
-    for (const body of fixedBodies) {
-      const request = { to, caller: 'writer' as const, segments: {}, query: [], body, plain: false };
-      const sent = client.written(request);
-      judge(documented, request, sent, await client.send(request, sent));
-    }
-});
 
 test('no request makes a route answer what it does not declare', async (t) => {
   const tally = new Tally();

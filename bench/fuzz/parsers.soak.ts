@@ -2,7 +2,7 @@
  * Every parser of what comes from elsewhere, given documents that were changed at random: pages, feeds, files to import, queries. Each gives a
  * result or the error that it is documented to give. In a long run none takes longer than its thread would be given.
  *
- * READBACK_FUZZ_REQUESTS sets how many inputs all of test/fuzz has, READBACK_TEST_SEED where they come from.
+ * READBACK_FUZZ_REQUESTS sets how many inputs all of bench/fuzz has, READBACK_TEST_SEED where they come from.
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -23,8 +23,8 @@ import { createTextAnalyzer } from '../../src/compute/text/analyze-text.ts';
 import { createWinkTokenizer } from '../../src/compute/text/wink-tokenizer.ts';
 import { ImportError } from '../../src/importers/item-parts.ts';
 import { openSource } from '../../src/importers/open-source.ts';
-import { note } from '../process/rare-states.ts';
-import { newestFirst, temporaryFolder } from '../scope.ts';
+import { note } from '../../test/process/rare-states.ts';
+import { newestFirst, temporaryFolder } from '../../test/scope.ts';
 import { documentsLike, feedSamples, importSamples, pageSamples, querySamples, sharedSamples } from './documents.ts';
 import { inputs, isLong, runsOf, seed } from './size.ts';
 

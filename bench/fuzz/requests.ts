@@ -4,7 +4,7 @@ import { Agent, request as open } from 'node:http';
 import fc from 'fast-check';
 import { prototypeKeyPath } from '../../src/domain/prototype-key.ts';
 import { readBodyLimit, valueLimit } from '../../src/http/json-body.ts';
-import type { Documented, Operation, Parameter } from './documented.ts';
+import type { Documented, Operation, Parameter } from '../../test/process/documented.ts';
 import { documentsLike, importSamples } from './documents.ts';
 import {
   type IdName,
