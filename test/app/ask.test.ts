@@ -4,7 +4,7 @@ import { type TestContext, test } from 'node:test';
 import { type AskEvent, type AskRequest, type AskResponse, askRequest } from '../../src/domain/ask.ts';
 import { realEncoder } from '../process/service.ts';
 import { type Fault, type ReceivedCall, startFakeProvider } from '../providers/fake-provider-server.ts';
-import { WholeSystem } from './whole-system.ts';
+import { once, untilEnd, WholeSystem } from './whole-system.ts';
 
 const pages = {
   heron: {
@@ -28,18 +28,35 @@ const ask = (
   report?: (event: AskEvent) => void,
 ) => system.ask('search.ask', { ...askRequest.parse({ question, ...fields }), ...(report && { report }) });
 
+/** For the tests without a language model. */
+const pagesRead = once(async () => {
+  const system = await WholeSystem.start(untilEnd, realEncoder);
+  const submit = async (path: keyof typeof pages, fetched_at: string) => {
+    const { title, text } = pages[path];
+    const page = { url: `https://lists.example/${path}`, title, body_extracted: text, fetched_at };
+    const [id] = await system.submit([page]);
+    await system.settled([id]);
+    return id;
+  };
+  await submit('heron', '2026-03-03T08:00:00Z');
+  await submit('bread', '2026-04-04T08:00:00Z');
+  await submit('pflanzen', '2026-05-05T08:00:00Z');
+  const heron = await submit('heron', '2026-06-05T08:00:00Z');
+  await system.filled();
+  return { system, heron };
+});
+
 const bestOf = ({ quotes }: AskResponse) => quotes.find(({ best }) => best)?.text;
 
-test('a question is answered by sentences of pages, across languages, and by nothing where nothing was read', async (t) => {
-  const system = await WholeSystem.start(t, realEncoder);
-  const ids = await system.read(pages);
+test('a question is answered by sentences of pages, across languages, and by nothing where nothing was read', async () => {
+  const { system, heron } = await pagesRead();
   const answer = await ask(system, 'What does a grey heron eat?');
   assert.equal(answer.kind, 'quotes');
   const best = answer.quotes.find((each) => each.best);
   assert.equal(best?.text, 'It eats fish, frogs and insects, which it catches in shallow water.');
-  const { body_text } = await system.page(ids.heron);
+  const { body_text } = await system.page(heron);
   for (const { page_id, title, char_start, char_end, text, link } of answer.quotes) {
-    assert.deepEqual([page_id, title], [ids.heron, 'Grey heron']);
+    assert.deepEqual([page_id, title], [heron, 'Grey heron']);
     assert.equal(body_text?.slice(char_start, char_end), text);
     assert.match(link, /#:~:text=/);
   }
@@ -70,16 +87,8 @@ test('a question is answered by sentences of pages, across languages, and by not
   await assert.rejects(ask(system, 'Herons?', { use_model: true }), { code: 'conflict' });
 });
 
-test('questions about reading are answered by pages with their visits', async (t) => {
-  const system = await WholeSystem.start(t, realEncoder);
-  const submit = async (url: string, fetched_at: string, { title, text }: { title: string; text: string }) => {
-    const page = { url: `https://lists.example/${url}`, title, body_extracted: text, fetched_at };
-    await system.settled(await system.submit([page]));
-  };
-  await submit('heron', '2026-03-03T08:00:00Z', pages.heron);
-  await submit('bread', '2026-04-04T08:00:00Z', pages.bread);
-  await submit('heron', '2026-06-05T08:00:00Z', pages.heron);
-  await system.filled();
+test('questions about reading are answered by pages with their visits', async () => {
+  const { system } = await pagesRead();
   const shown = ({ pages }: AskResponse) =>
     pages.map(({ title, visited_at }) => [title, ...visited_at.map((at) => at.slice(0, 10))]);
 
@@ -226,9 +235,12 @@ test('whatever a model does is a clear state, with the quotes still there', asyn
       ],
     ];
   // What only time ends is ended soon; all else may take as long as it likes.
+  const { provider, system } = await withModel(t);
+  await system.read(pages);
   for (const timeoutS of ['0.5', '600']) {
-    const { provider, system } = await withModel(t, { SERVICE_LLM__TIMEOUT_S: timeoutS });
-    await system.read(pages);
+    await system.stop();
+    system.env.SERVICE_LLM__TIMEOUT_S = timeoutS;
+    await system.start();
     for (const [state, sentences, completion, fault] of cases.filter(
       ([state]) => (state === 'late') === (timeoutS === '0.5'),
     )) {

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { realEncoder, until } from '../process/service.ts';
 import { Site, say } from '../providers/small-web.ts';
 import { compiled } from './compiled.ts';
-import { library, WholeSystem } from './whole-system.ts';
+import { library, once, untilEnd, WholeSystem } from './whole-system.ts';
 
 const { JobError }: typeof import('../../src/domain/errors.ts') = await compiled('domain/errors');
 
@@ -25,10 +25,26 @@ const bookmarks = [
   { url: `${unreachable}/2019/growing-tomatoes-indoors.html` },
 ];
 
-test('a page that cannot be fetched is found by its title, author, tags, note and address', async (t) => {
-  const system = await WholeSystem.start(t, realEncoder);
+/** Looked at by several tests, of which the last one forgets. */
+const bareLibrary = once(async () => {
+  const system = await WholeSystem.start(untilEnd, realEncoder);
   const ids = await system.submit(bookmarks);
   await system.settled(ids, ({ status }) => status === 'dead');
+  await system.read({ empty: { title: 'Nothing but mortices', text: '' }, dots: { title: 'Ellipsis', text: '… …' } });
+  const page_ids = await system.submit(
+    Object.entries(library).map(([path, { title, text }], i) => ({
+      url: `https://${i < 3 ? 'www.birdwatch.org' : 'kitchen.example'}/${path}`,
+      title,
+      body_extracted: text,
+      metadata: path === 'bread' ? { author: 'Maria Birdwatch' } : null,
+    })),
+  );
+  await system.settled(page_ids);
+  return { system, ids };
+});
+
+test('a page that cannot be fetched is found by its title, author, tags, note and address', async () => {
+  const { system, ids } = await bareLibrary();
   const found = async (query: string) => (await paths(system, query)).length > 0;
   for (const word of ['hijack', 'dovetail', 'tomatoes']) await until(() => found(word), `${word} finds its page`);
   for (const rerank of [true, false]) {
@@ -47,25 +63,9 @@ test('a page that cannot be fetched is found by its title, author, tags, note an
   assert.ok(statuses.every(({ status }) => status === 'dead'));
 });
 
-test('it is found after a restart, after its index files were lost, and no more when it is forgotten', async (t) => {
-  const system = await WholeSystem.start(t, realEncoder);
-  const [id] = await system.submit(bookmarks);
-  const isFound = async () => (await paths(system, 'hijack')).length > 0;
-  await until(isFound, 'it is found');
-  await until(async () => (await paths(system, 'woodworking')).length > 0, 'another is found');
-  await system.stop();
-  await system.start();
-  assert.ok(await isFound(), 'after a restart');
-  await system.ask('page.forget', { url: `${unreachable}/sim` });
-  assert.deepEqual(await paths(system, 'Joseph Cox'), []);
-  await assert.rejects(async () => system.ask('page.get', { page_id: id }));
-  assert.deepEqual(await paths(system, 'woodworking'), ['noted'], 'the others stay');
-});
-
-test('a page whose text has no words is indexed, and found by its title', async (t) => {
-  const system = await WholeSystem.start(t, realEncoder);
-  await system.read({ empty: { title: 'Nothing but dovetails', text: '' }, dots: { title: 'Ellipsis', text: '… …' } });
-  assert.deepEqual(await paths(system, 'dovetails'), ['empty']);
+test('a page whose text has no words is indexed, and found by its title', async () => {
+  const { system } = await bareLibrary();
+  assert.deepEqual(await paths(system, 'mortices'), ['empty']);
   assert.deepEqual(await paths(system, 'ellipsis'), ['dots']);
 });
 
@@ -119,18 +119,23 @@ test('the text takes the place of title and facts alone when it comes', async (t
   );
 });
 
-test('names, authors and sites of indexed pages are found, and those that speak of the word stand first', async (t) => {
-  const system = await WholeSystem.start(t, realEncoder);
-  const page_ids = await system.submit(
-    Object.entries(library).map(([path, { title, text }], i) => ({
-      url: `https://${i < 3 ? 'www.birdwatch.org' : 'kitchen.example'}/${path}`,
-      title,
-      body_extracted: text,
-      metadata: path === 'bread' ? { author: 'Maria Birdwatch' } : null,
-    })),
-  );
-  await system.settled(page_ids);
+test('names, authors and sites of indexed pages are found, and those that speak of the word stand first', async () => {
+  const { system } = await bareLibrary();
   assert.deepEqual((await paths(system, 'birdwatch')).slice(0, 4).sort(), ['bread', 'egret', 'heron', 'stork']);
   assert.deepEqual((await paths(system, 'Maria'))[0], 'bread');
   assert.deepEqual((await paths(system, 'birdwatch.org nests on roofs'))[0], 'stork');
+});
+
+test('it is found after a restart, after its index files were lost, and no more when it is forgotten', async () => {
+  const { system, ids } = await bareLibrary();
+  const isFound = async () => (await paths(system, 'hijack')).length > 0;
+  await until(isFound, 'it is found');
+  await until(async () => (await paths(system, 'woodworking')).length > 0, 'another is found');
+  await system.stop();
+  await system.start();
+  assert.ok(await isFound(), 'after a restart');
+  await system.ask('page.forget', { url: `${unreachable}/sim` });
+  assert.deepEqual(await paths(system, 'Joseph Cox'), []);
+  await assert.rejects(async () => system.ask('page.get', { page_id: ids[0] }));
+  assert.deepEqual(await paths(system, 'woodworking'), ['noted'], 'the others stay');
 });

@@ -1,56 +1,20 @@
 /** What a query asks for beside its words: phrases, operators, a language; and its last word, while it is typed. */
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import type { SearchRequest } from '../../src/domain/search.ts';
 import { realEncoder } from '../process/service.ts';
-import { WholeSystem } from './whole-system.ts';
+import { once, untilEnd, WholeSystem } from './whole-system.ts';
 
-const filler = Array.from(
-  { length: 30 },
-  (_, no) => `Line ${no} speaks of what is there to be seen by all of them who had come to it that day.`,
-).join(' ');
+const pages: { url: string; body_extracted: string }[] = JSON.parse(
+  readFileSync(join(import.meta.dirname, '../fixtures/operators-pages.json'), 'utf8'),
+);
 
-const pages = [
-  {
-    url: 'https://birds.example/heron',
-    title: 'Wading birds',
-    text: 'The grey heron waits, as it had been available to any eye that looked for it beside the river.',
-    metadata: {
-      author: 'Ana Lima',
-      published_at: '2023-06-01T08:00:00+02:00',
-      tags: ['Marsh', 'Quiet'],
-      folder: 'Nature/Birds',
-    },
-    seen_at: '2024-03-05T10:00:00Z',
-  },
-  {
-    url: 'https://www.birds.example/egret',
-    title: 'The heron question',
-    text: 'An egret is no heron. It was available to be seen, had it been there; to it the river had been nothing.',
-    metadata: { author: 'Bo Ek', published_at: '2025-01-01' },
-    seen_at: '2025-03-05T10:00:00Z',
-  },
-  {
-    url: 'https://boats.example/heron',
-    title: 'A boat',
-    metadata: { tags: ['marsh'], folder: 'Nature' },
-    source: 'import:pocket',
-    text: `The boat is called Heron. ${filler} Nobody rowed it down the river, available as it was to them. ${filler}`,
-    seen_at: '2026-03-05T10:00:00Z',
-  },
-  {
-    url: 'https://boats.example/reiher',
-    title: 'Der Reiher',
-    text: 'Der Reiher steht am Fluss und wartet, bis die Boote vorbei sind. Heron heißt er nur auf Englisch, und das weiß hier niemand.',
-    seen_at: '2026-04-05T10:00:00Z',
-  },
-];
-
-async function library(t: Parameters<typeof WholeSystem.start>[0]) {
-  const system = await WholeSystem.start(t, realEncoder);
-  const page_ids = await system.submit(
-    pages.map(({ text, seen_at, ...rest }) => ({ ...rest, body_extracted: text, fetched_at: seen_at })),
-  );
+/** What is visited again in a test is visited after the tests of what was seen last. */
+const library = once(async () => {
+  const system = await WholeSystem.start(untilEnd, realEncoder);
+  const page_ids = await system.submit(pages);
   await system.settled(page_ids);
   await system.filled();
   const names = new Map(page_ids.map((page_id, i) => [page_id, pages[i].url.replace(/^https:\/\/(?:www\.)?/, '')]));
@@ -59,7 +23,7 @@ async function library(t: Parameters<typeof WholeSystem.start>[0]) {
   const found = async (query: string, fields: Partial<SearchRequest> = {}) =>
     (await search(query, { operators: true, ...fields })).results.map(({ page_id }) => names.get(page_id)).sort();
   return { system, search, found };
-}
+});
 
 const [heron, egret, boat, reiher] = [
   'birds.example/heron',
@@ -68,8 +32,8 @@ const [heron, egret, boat, reiher] = [
   'boats.example/reiher',
 ];
 
-test('operators say which pages are wanted', async (t) => {
-  const { found } = await library(t);
+test('operators say which pages are wanted', async () => {
+  const { found } = await library();
   for (const rerank of [true, false]) {
     const is = async (query: string, ...expected: string[]) =>
       assert.deepEqual(await found(query, { rerank }), expected.sort(), query);
@@ -138,8 +102,8 @@ test('operators say which pages are wanted', async (t) => {
   assert.deepEqual(await found('heron site:birds.example', { filters: { domain: 'boats.example' } }), []);
 });
 
-test('operators without a word to search for give the pages that were seen last', async (t) => {
-  const { system, found } = await library(t);
+test('operators without a word to search for give the pages that were seen last', async () => {
+  const { system, found } = await library();
   const ordered = async (query: string) => {
     const { results } = await system.search(query, { operators: true });
     for (const { chunks } of results) assert.equal(chunks.length, 1);
@@ -157,8 +121,8 @@ test('operators without a word to search for give the pages that were seen last'
   assert.deepEqual(await found('   '), [], 'nothing was asked for');
 });
 
-test('other orders and counts include all pages that match the words; if none does, the candidates', async (t) => {
-  const { system, search } = await library(t);
+test('other orders and counts include all pages that match the words; if none does, the candidates', async () => {
+  const { system, search } = await library();
   const visit = { url: pages[1].url, fetched_at: '2025-03-06T10:00:00Z' };
   await system.ask('page.ingest', visit);
   const inOrder = async (query: string, fields: Partial<SearchRequest>) => {
@@ -232,16 +196,16 @@ test('other orders and counts include all pages that match the words; if none do
   assert.deepEqual([sorted.addresses, sorted.facets?.total], [byTime, candidates.length]);
 });
 
-test('an operator that cannot be read is searched as text and reported', async (t) => {
-  const { search } = await library(t);
+test('an operator that cannot be read is searched as text and reported', async () => {
+  const { search } = await library();
   const { ignored_operators, results } = await search('heron after:blah', { operators: true });
   assert.deepEqual(ignored_operators, [{ operator: 'after:blah', reason: 'not a date' }]);
   assert.ok(results.length > 0);
   assert.equal('ignored_operators' in (await search('heron after:blah')), false);
 });
 
-test('without operators they are words, and pages that have a quoted phrase come first, wherever in the page it stands', async (t) => {
-  const { search } = await library(t);
+test('without operators they are words, and pages that have a quoted phrase come first, wherever in the page it stands', async () => {
+  const { search } = await library();
   const first = async (query: string) => {
     const { results } = await search(query);
     return [
@@ -254,7 +218,7 @@ test('without operators they are words, and pages that have a quoted phrase come
   assert.deepEqual(await first('"as it had been available to any"'), [heron, 'phrase', true]);
   assert.deepEqual(await first('"who had come to it that day. Nobody rowed"'), [boat, 'phrase', true]);
   // A phrase over the border of two passages, and one of the title.
-  const page = pages[2].text;
+  const page = pages[2].body_extracted;
   const words = [...page.matchAll(/\S+/g)];
   for (let at = 0; at + 5 <= words.length; at += 7) {
     const quote = page.slice(words[at].index, words[at + 4].index + words[at + 4][0].length);
@@ -264,8 +228,8 @@ test('without operators they are words, and pages that have a quoted phrase come
   assert.ok((await search('heron site:birds.example')).results.length > 2, 'a site is only a word');
 });
 
-test('a word that is not finished finds what it may become, if that is asked for', async (t) => {
-  const { search } = await library(t);
+test('a word that is not finished finds what it may become, if that is asked for', async () => {
+  const { search } = await library();
   const urls = async (query: string, prefix: boolean) =>
     (await search(query, { prefix })).results.map(({ canonical_url }) =>
       canonical_url.replace(/^https:\/\/(?:www\.)?/, ''),
@@ -281,8 +245,8 @@ test('a word that is not finished finds what it may become, if that is asked for
   assert.equal(chunks[0].text.slice(start, end), 'egret');
 });
 
-test('an answer without results says why: what excludes all of them, or that nothing matches', async (t) => {
-  const { search } = await library(t);
+test('an answer without results says why: what excludes all of them, or that nothing matches', async () => {
+  const { search } = await library();
   const excluded = { reason: 'excluded', operators: [] as string[], filters: [] as string[], pages_waiting: 0 };
   const noMatch = { ...excluded, reason: 'no_match' };
   for (const [query, expected, fields = {}] of [
@@ -333,8 +297,8 @@ test('an answer without results says why: what excludes all of them, or that not
   }
 });
 
-test('an operator that is still typed excludes nothing yet', async (t) => {
-  const { found } = await library(t);
+test('an operator that is still typed excludes nothing yet', async () => {
+  const { found } = await library();
   const all = [heron, egret, boat, reiher].sort();
   for (const [query, expected] of [
     ['heron -heron', all],
@@ -348,4 +312,27 @@ test('an operator that is still typed excludes nothing yet', async (t) => {
     ['heron -"heron"', []],
   ] as const)
     assert.deepEqual(await found(query, { prefix: true }), [...expected].sort(), query);
+});
+
+test('what is found in passing while somebody types is found in full, too', async () => {
+  const { system } = await library();
+  for (const whole of [
+    ...['title:herons', 'heron lang:en', 'heron before:2027-01', 'had been available', 'grey heron waits'],
+    ...['reiher am fluss wartet', 'heron site:boats.example', 'tag:quiet heron', 'url:boats.example heron'],
+  ])
+    for (const part of [1, 2, 3, 4]) {
+      const query = whole.slice(0, Math.ceil((whole.length * part) / 4)).trimEnd();
+      const urls = async (fields: Partial<SearchRequest>) =>
+        (await system.search(query, { operators: true, prefix: true, ...fields })).results.map(
+          (each) => each.canonical_url,
+        );
+      const stays = await urls({});
+      const passes = await urls({ k: 5, rerank: false });
+      assert.deepEqual(
+        passes.filter((url) => !stays.includes(url)),
+        [],
+        query,
+      );
+      if (part === 4) assert.ok(stays.length > 0, `${query} finds nothing`);
+    }
 });

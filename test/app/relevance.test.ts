@@ -1,17 +1,32 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { realEncoder } from '../process/service.ts';
-import { library, WholeSystem } from './whole-system.ts';
+import { library, once, untilEnd, WholeSystem } from './whole-system.ts';
 
-test('each result and passage says how relevant it is; filler is left out unless it is asked for', async (t) => {
-  const system = await WholeSystem.start(t, realEncoder);
+const pagesRead = once(async () => {
+  const system = await WholeSystem.start(untilEnd, realEncoder);
   await system.read({
     ...library,
     oil: {
       title: 'Oil prices',
       text: 'Oil prices fell on Monday as traders weighed the demand for fuel against a stronger dollar.',
     },
+    fish: { title: 'Supper', text: 'Halibut from the market in Seattle, baked with lemon and served with potatoes.' },
+    club: {
+      title: 'Sacked',
+      text: 'Mourinho took over at Tottenham after Pochettino had been dismissed in the autumn.',
+    },
+    drawn: {
+      title: 'Drawn',
+      text: 'The cartoon was drawn on a carton of milk, and the gardening column stood below it.',
+    },
+    secret: { title: 'Visit', text: 'We met Kowalczyk at the river.' },
   });
+  return system;
+});
+
+test('each result and passage says how relevant it is; filler is left out unless it is asked for', async () => {
+  const system = await pagesRead();
   const search = (query: string, rest = {}) => system.search(query, { suggest: 0, ...rest });
   for (const rerank of [true, false]) {
     const { results } = await search('oil prices fell as traders weighed demand', { rerank });
@@ -34,20 +49,8 @@ test('each result and passage says how relevant it is; filler is left out unless
   );
 });
 
-test('misspelt words find what they mean, and the answer says so', async (t) => {
-  const system = await WholeSystem.start(t, realEncoder);
-  await system.read({
-    ...library,
-    fish: { title: 'Supper', text: 'Halibut from the market in Seattle, baked with lemon and served with potatoes.' },
-    club: {
-      title: 'Sacked',
-      text: 'Mourinho took over at Tottenham after Pochettino had been dismissed in the autumn.',
-    },
-    drawn: {
-      title: 'Drawn',
-      text: 'The cartoon was drawn on a carton of milk, and the gardening column stood below it.',
-    },
-  });
+test('misspelt words find what they mean, and the answer says so', async () => {
+  const system = await pagesRead();
   const search = async (query: string, fields = {}) => {
     const { results, corrected_query: shown, corrected } = await system.search(query, { suggest: 0, ...fields });
     return [results[0]?.title, shown, corrected.map(({ word, taken }) => [word, ...taken].join(' '))];
@@ -72,16 +75,11 @@ test('misspelt words find what they mean, and the answer says so', async (t) => 
   assert.deepEqual(await search('totenham', { spelling: false }), [undefined, null, []]);
 });
 
-test('a word of a page that is forgotten is no correction', async (t) => {
-  const system = await WholeSystem.start(t, realEncoder);
-  const { secret } = await system.read({
-    ...library,
-    secret: { title: 'Visit', text: 'We met Kowalczyk at the river.' },
-  });
+test('a word of a page that is forgotten is no correction', async () => {
+  const system = await pagesRead();
   const ask = () => system.search('kowalczik');
   assert.deepEqual((await ask()).corrected, [{ word: 'kowalczik', taken: ['kowalczyk'] }]);
-  const { canonical_url: url } = await system.ask('page.get', { page_id: secret });
-  await system.ask('page.forget', { url });
+  await system.ask('page.forget', { url: 'https://example.com/secret' });
   assert.deepEqual((await ask()).corrected, []);
 });
 

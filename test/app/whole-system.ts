@@ -18,7 +18,7 @@ import { createMetrics } from '../../src/telemetry/metrics.ts';
 import { keptLog, type LogLine } from '../actors/quiet-log.ts';
 import { patientSettings, until } from '../process/service.ts';
 import { listOf } from '../rows.ts';
-import type { Scope } from '../scope.ts';
+import { newestFirst, type Scope } from '../scope.ts';
 import { compiled } from './compiled.ts';
 
 const { startApp }: typeof import('../../src/app.ts') = await compiled('app');
@@ -29,7 +29,17 @@ const { Encoder }: typeof import('../../src/encoder/encoder.ts') = await compile
 /** Threads and encoders of all systems of this process that read texts alike: what they load takes longer than most tests. */
 const openedThreads = new Map<string, HostThreads>();
 const openedEncoders = new Map<string | null, EncoderOfDir>();
-after(async () => {
+/** Ends with the process: for a system that several tests of a file look at. */
+export const untilEnd = newestFirst({ after });
+/** Such a system, started and filled when the first test asks for it. */
+export function once<Filled>(fill: () => Promise<Filled>): () => Promise<Filled> {
+  let filled: Promise<Filled> | undefined;
+  return () => {
+    filled ??= fill();
+    return filled;
+  };
+}
+untilEnd.after(async () => {
   await Promise.all(Array.from([...openedThreads.values(), ...openedEncoders.values()], (opened) => opened.close()));
 });
 
