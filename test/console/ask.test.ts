@@ -37,7 +37,7 @@ const keepFromModel = (page: Page) =>
 test('by keys alone a question is answered by sentences, which lead to their place, and is followed up', {
   skip,
 }, async () => {
-  const { page, faults, show } = await shared.signedIn();
+  const { page, show } = await shared.signedIn();
   await keepFromModel(page);
   const asked = questionsOf(page);
   await show('#/ask');
@@ -92,13 +92,12 @@ test('by keys alone a question is answered by sentences, which lead to their pla
   await box(page).press('Enter');
   await page.locator('.turn .page-row', { hasText: 'Heron' }).first().waitFor();
   assert.deepEqual(sent(), [], 'nothing went to the language model');
-  assert.deepEqual(faults, []);
 });
 
 test('passages go to a language model only after their list was shown and allowed; Escape cancels', {
   skip,
 }, async () => {
-  const { page, faults, show } = await shared.signedIn({ viewport: { width: 360, height: 740 } });
+  const { page, show } = await shared.signedIn({ viewport: { width: 360, height: 740 } });
   const before = sent().length;
   await show(`#/ask?q=${encodeURIComponent(question)}`);
   const offer = page.getByRole('region', { name: `Answer with ${host()}?` });
@@ -143,13 +142,12 @@ test('passages go to a language model only after their list was shown and allowe
   await again.waitFor();
   assert.deepEqual(await accessibilityFaults(page), []);
   assert.equal(await overhang(page), 0);
-  assert.deepEqual(faults, []);
 });
 
 test('each state of an answer is told in words, with the passages still there, in dark and at 360 px', {
   skip,
 }, async () => {
-  const { page, faults, show } = await shared.signedIn({
+  const { page, show } = await shared.signedIn({
     viewport: { width: 360, height: 740 },
     colorScheme: 'dark',
     allowed: /50[03]/,
@@ -190,11 +188,10 @@ test('each state of an answer is told in words, with the passages still there, i
     assert.deepEqual(await accessibilityFaults(page), [], String(shown));
     assert.equal(await overhang(page), 0, String(shown));
   }
-  assert.deepEqual(faults, []);
 });
 
 test('the best sentence for a question stands above the results, which do not move for it', { skip }, async () => {
-  const { page, faults } = await shared.signedIn();
+  const { page } = await shared.signedIn();
   const asked = questionsOf(page);
   let gate = gateOf();
   await page.route('**/v1/ask', async (route) => {
@@ -233,5 +230,4 @@ test('the best sentence for a question stands above the results, which do not mo
   gate.open();
   assert.equal(asked.length, 2);
   await page.goBack();
-  assert.deepEqual(faults, []);
 });

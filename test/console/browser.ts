@@ -2,10 +2,11 @@
  * The console in a real Chromium, against a real service. Whatever goes wrong in the page is collected: errors of scripts and of the console,
  * violations of the content security policy. Without Chromium the tests say so and are skipped.
  */
+import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { after, afterEach, before } from 'node:test';
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { chromiumArgs, pageBrowserPath, skipChromium } from '../chromium.ts';
 import { patienceMs, type RunningService, token } from '../process/service.ts';
 import { newestFirst, type Scope } from '../scope.ts';
@@ -15,23 +16,38 @@ export const skip = skipChromium;
 export async function startBrowser(scope: Scope): Promise<Browser> {
   const browser = await chromium.launch({
     executablePath: pageBrowserPath,
-    args: [...chromiumArgs],
+    // Pages in one process have the scripts compiled once.
+    args: [...chromiumArgs, '--renderer-process-limit=1'],
     timeout: patienceMs,
   });
   scope.after(() => browser.close());
   return browser;
 }
 
-/** One for all tests of a file; what a test opens in it is closed after it. Call at the top of the file. */
-export function sharedBrowser(): { browser: Browser } {
-  const shared = {} as { browser: Browser };
+/** What went wrong in the pages of a context since the test began. */
+const faultsIn = new WeakMap<BrowserContext, string[]>();
+
+export interface SharedBrowser {
+  browser: Browser;
+  /** Stays open from one test to the next, at the address of the service: with it its context, session, files and process. */
+  kept?: Page;
+}
+
+/** One for all tests of a file; what a test opens in it is closed after it, and nothing may have gone wrong there. Call at the top of the file. */
+export function sharedBrowser(): SharedBrowser {
+  const shared = {} as SharedBrowser;
   const scope = newestFirst({ after });
   before(async () => {
     if (skip === false) shared.browser = await startBrowser(scope);
   });
   afterEach(async () => {
     if (skip !== false) return;
-    for (const context of shared.browser.contexts()) await context.close();
+    const contexts = shared.browser.contexts();
+    const faults = contexts.flatMap((context) => faultsIn.get(context)?.splice(0) ?? []);
+    for (const context of contexts.filter((each) => each !== shared.kept?.context())) await context.close();
+    for (const page of shared.kept?.context().pages() ?? []) if (page !== shared.kept) await page.close();
+    await shared.kept?.evaluate(() => localStorage.clear());
+    assert.deepEqual(faults, []);
   });
   return shared;
 }
@@ -53,32 +69,43 @@ export const seen = (page: Page, text: string): Promise<void> =>
 
 export interface OpenPage {
   page: Page;
-  /** What went wrong in the page so far. */
-  faults: string[];
   /** A view by the fragment of its address. */
   show: (fragment: string) => Promise<void>;
 }
 
 export interface PageOptions extends BrowserContextOptions {
   /** Faults that the test provokes. */
-  allowed?: RegExp;
+  allowed?: RegExp | undefined;
   /** Suggestions cover results: unless kept, they are closed before whatever is waited for. */
-  keepsSuggestions?: boolean;
+  keepsSuggestions?: boolean | undefined;
+}
+
+export async function newContext(browser: Browser, options: BrowserContextOptions = {}): Promise<BrowserContext> {
+  const viewport = { width: 1280, height: 900 };
+  const context = await browser.newContext({ viewport, locale: 'en-GB', reducedMotion: 'reduce', ...options });
+  context.setDefaultTimeout(patienceMs);
+  faultsIn.set(context, []);
+  return context;
 }
 
 /** A page that nobody has signed in to. */
 export async function openPage(
   browser: Browser,
   service: RunningService,
-  { allowed, keepsSuggestions = false, ...options }: PageOptions = {},
+  { allowed, keepsSuggestions, ...options }: PageOptions = {},
 ): Promise<OpenPage> {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, locale: 'en-GB', ...options });
-  context.setDefaultTimeout(patienceMs);
+  return openIn(await newContext(browser, options), service, { allowed, keepsSuggestions });
+}
+
+export async function openIn(
+  context: BrowserContext,
+  service: RunningService,
+  { allowed, keepsSuggestions = false }: Pick<PageOptions, 'allowed' | 'keepsSuggestions'>,
+): Promise<OpenPage> {
   const page = await context.newPage();
-  const faults: string[] = [];
   const origin = service.url;
   const note = (fault: string) => {
-    if (allowed === undefined || !allowed.test(fault)) faults.push(fault);
+    if (allowed === undefined || !allowed.test(fault)) faultsIn.get(context)?.push(fault);
   };
   page.on('pageerror', (error) => note(`script: ${error.message}`));
   page.on('console', (message) => {
@@ -113,7 +140,7 @@ export async function openPage(
       location.hash = to;
     }, fragment);
   };
-  return { page, faults, show };
+  return { page, show };
 }
 
 /** A page that is signed in by a one-time code, as `readback open` does it. */
@@ -123,10 +150,15 @@ export async function signedIn(
   options: PageOptions = {},
 ): Promise<OpenPage> {
   const opened = await openPage(browser, service, options);
-  const { body } = await service.call<{ url: string }>('POST', '/v1/codes', { purpose: 'session' });
-  await opened.page.goto(new URL(new URL(body.url).hash, service.url).href);
+  await opened.page.goto(await linkTo(service));
   await searchBox(opened.page).waitFor();
   return opened;
+}
+
+/** The link that signs in by a new one-time code. */
+export async function linkTo(service: RunningService): Promise<string> {
+  const { body } = await service.call<{ url: string }>('POST', '/v1/codes', { purpose: 'session' });
+  return new URL(new URL(body.url).hash, service.url).href;
 }
 
 export const searchBox = (page: Page) => page.getByRole('combobox', { name: 'Search what you have read' });
@@ -183,20 +215,21 @@ export async function endSessions(service: RunningService): Promise<void> {
 
 export const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-/** What axe-core finds in the page as it is. */
-export async function accessibilityFaults(page: Page): Promise<string[]> {
+/** What axe-core finds in the page as it is, by all of its rules or by these. */
+export async function accessibilityFaults(page: Page, rules?: string[]): Promise<string[]> {
   // What fades in has its contrast only at its end.
   await page.emulateMedia({ reducedMotion: 'reduce' });
-  await page.evaluate(axeSource);
-  return page.evaluate(async () => {
-    const { axe } = globalThis as unknown as {
-      axe: { run: () => Promise<{ violations: { id: string; nodes: { html: string; failureSummary: string }[] }[] }> };
-    };
-    const { violations } = await axe.run();
+  if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(axeSource);
+  return page.evaluate(async (rules) => {
+    interface Found {
+      violations: { id: string; nodes: { html: string; failureSummary: string }[] }[];
+    }
+    const { axe } = globalThis as unknown as { axe: { run(options: { runOnly?: string[] }): Promise<Found> } };
+    const { violations } = await axe.run(rules === undefined ? {} : { runOnly: rules });
     return violations.flatMap(({ id, nodes }) =>
       nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary}`),
     );
-  });
+  }, rules);
 }
 
 export { token };

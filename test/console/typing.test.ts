@@ -1,58 +1,17 @@
 /** What somebody sees who types and pauses: it stays, and words are completed until Enter, never replaced while something begins with them. */
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import type { Browser, Page } from 'playwright-core';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import type { Page } from 'playwright-core';
 import type { SearchResponse } from '../../src/domain/search.ts';
-import { RunningService, realEncoder, until } from '../process/service.ts';
-import { newestFirst } from '../scope.ts';
-import {
-  accessibilityFaults,
-  gateOf,
-  results,
-  searchBox,
-  searchFor,
-  signedIn,
-  skip,
-  startBrowser,
-  suggestionsIn,
-  titles,
-} from './browser.ts';
-import { fillLibrary } from './library.ts';
+import { realEncoder, until } from '../process/service.ts';
+import { accessibilityFaults, gateOf, results, searchBox, searchFor, skip, suggestionsIn, titles } from './browser.ts';
+import { sharedConsole } from './shared-console.ts';
 
-const texts: Readonly<Record<string, string>> = {
-  'Redstone circuits':
-    'In Minecraft a torch of redstone inverts what comes in. Builders of Minecraft make whole computers of it.',
-  'Mineurs du Nord': 'Le mineur descend à six heures. Les mineurs du Nord chantaient au fond de la mine.',
-  'The hearing': 'Zuckerberg answered the senators for five hours. Few of their questions troubled Zuckerberg.',
-  'Kuchen ohne Zucker': 'Der Kuchen kommt ohne Zucker aus. Statt Zucker nimmt man Datteln und reife Bananen.',
-  'Growing tomatoes': 'Tomatoes want sun and warm soil. Tie the tomato to a stake, and pinch out its side shoots.',
-  'Thomas the engine': 'Thomas pulls two coaches up the valley. His driver whistles at every bridge.',
-  'After the attack': 'The committee on terrorism met in private. Terrorism was the only subject of the session.',
-  'Film posters': 'The poster of the film was painted by hand. Collectors pay for a poster what they paid for a car.',
-  'Becoming a nurse': 'To become a nurse takes three years. Many become midwives afterwards.',
-  'Mounting at boot': 'Put the line into fstab and run mount --all once. The kernel mounts the rest.',
-  'Boats at the quay': 'Boats are kept at the quay. The harbour master counts them at night.',
-  'PostgreSQL tuning': 'PostgreSQL keeps pages in shared buffers. Vacuum returns the space of dead rows.',
-  'Grey herons': 'The grey heron waits in the shallow river for a fish. Herons nest in tall trees.',
-  'Little egrets': 'An egret is white, and smaller than a heron. Egrets stir the mud with their feet.',
-  'Kubernetes at home': 'Kubernetes schedules containers on three old laptops. Its control plane needs little memory.',
-  'Sourdough bread': 'A sourdough loaf needs flour, water, salt and patience. Feed the starter each day.',
-  'Leuchttürme der Nordsee': 'Der Leuchtturm von Roter Sand steht im Meer. Leuchtturmwärter gibt es dort nicht mehr.',
-  'Jardins de Paris': 'Les jardins du Luxembourg ouvrent à huit heures. Les enfants y louent des bateaux.',
-  'Café culture': 'The café opened in 1686. Philosophers argued there, and paid for their coffee late.',
-  'Photosynthesis explained': 'Photosynthesis turns light, water and carbon dioxide into sugar. Chlorophyll is green.',
-  'Black holes': 'Astronomers photographed the shadow of a black hole. Its gravity bends the light around it.',
-  'Chess openings':
-    'The Sicilian defence begins with the pawn before the bishop. Grandmasters have played it for centuries.',
-  'Typography basics': 'Typography is what language looks like. Serif letters carry the eye along the line.',
-  'Quarterly report': 'The quarterly report shows revenue and costs. Its appendix lists the subsidiaries.',
-  'Volcanoes of Iceland': 'A volcano near Grindavík erupted again. Lava crossed the road to the harbour.',
-  'Knitting socks': 'Knitting a sock begins at the cuff. Four needles hold the stitches, the fifth knits.',
-  'Bicycle repair': 'A puncture of the bicycle takes ten minutes. Roughen the tube before the patch is glued.',
-  'Ottoman architecture': 'The architect Sinan built mosques and bridges. His domes rest on slender pillars.',
-  東京の電車: '東京の電車は時刻どおりに来る。駅で切符を買う人は少ない。',
-  'Московское метро': 'Метро Москвы открылось в 1935 году. Станции украшены мозаикой.',
-};
+const texts: Readonly<Record<string, string>> = JSON.parse(
+  readFileSync(join(import.meta.dirname, '../fixtures/typed-texts.json'), 'utf8'),
+);
 const address = (title: string) =>
   `https://${/heron|egret/i.test(title) ? 'birds' : 'notes'}.example/${encodeURIComponent(title)}`;
 const pages = Object.entries(texts).map(([title, body_extracted], at) => ({
@@ -62,22 +21,13 @@ const pages = Object.entries(texts).map(([title, body_extracted], at) => ({
   fetched_at: new Date(Date.UTC(2026, 0, 1 + at)).toISOString(),
 }));
 
+/** Others: test/app/operators.test.ts. */
 const typed = [
-  ...['minecraft', 'tomato', 'kubernetes control plane', 'mount --all', 'heron -egret', 'heron site:birds.example'],
-  ...['title:herons', '"shallow river" heron', 'heron lang:en', 'heron before:2027-01', 'become a nurse'],
-  ...['leuchtturmwärter', 'jardins du luxembourg', 'cafe coffee', 'volcano grindavík', '東京の電車', 'метро москвы'],
-  ...['dead rows vacuum', 'harbour master', 'how do herons fish'],
+  ...['minecraft', '"shallow river" heron', 'heron site:birds.example', 'heron -egret', 'leuchtturmwärter'],
+  ...['東京の電車', 'how do herons fish'],
 ];
 
-let browser: Browser;
-let service: RunningService;
-const scope = newestFirst({ after });
-before(async () => {
-  if (skip !== false) return;
-  service = await RunningService.start(scope, { ...realEncoder, SERVICE_CLUSTER__MIN_PAGES: '5' });
-  await fillLibrary(service, pages);
-  browser = await startBrowser(scope);
-});
+const shared = sharedConsole(pages, realEncoder);
 
 const settled = '.results[aria-busy="false"]:not(.results-stale)';
 
@@ -110,7 +60,7 @@ const pausesIn = (whole: string): string[] =>
 const isGoneTo = (page: Page) => page.locator('.result-title:focus').waitFor();
 
 test('nothing that is shown while a query is typed goes away in a pause', { skip }, async () => {
-  const { page, faults } = await signedIn(browser, service, { keepsSuggestions: true });
+  const { page } = await shared.signedIn({ keepsSuggestions: true, ownClock: true });
   await page.clock.install();
   for (const whole of typed) {
     await searchBox(page).fill('');
@@ -131,11 +81,10 @@ test('nothing that is shown while a query is typed goes away in a pause', { skip
     await isGoneTo(page);
     assert.equal(await page.locator('.corrected').count(), 0, `${whole} is corrected`);
   }
-  assert.deepEqual(faults, []);
 });
 
 test('a space asks for nothing, and Enter behind it finishes the query', { skip }, async () => {
-  const { page, faults } = await signedIn(browser, service);
+  const { page } = await shared.signedIn({ ownClock: true });
   const asked: { query: string; prefix: boolean }[] = [];
   page.on('request', (request) => {
     if (!request.url().endsWith('/v1/search')) return;
@@ -174,13 +123,12 @@ test('a space asks for nothing, and Enter behind it finishes the query', { skip 
     assert.ok(asked.length > 0, query);
     if ((await results(page).count()) > 0) await isGoneTo(page);
   }
-  assert.deepEqual(faults, []);
 });
 
 test('suggestions lie over results, which stay where they are, and are chosen by keys and by a click', {
   skip,
 }, async () => {
-  const { page, faults } = await signedIn(browser, service, { keepsSuggestions: true });
+  const { page } = await shared.signedIn({ keepsSuggestions: true });
   const box = searchBox(page);
   const optionOf = (name: string | RegExp) => suggestionsIn(page).getByRole('option', { name });
   const place = () => results(page).first().boundingBox();
@@ -234,16 +182,15 @@ test('suggestions lie over results, which stay where they are, and are chosen by
     await box.fill('grey herons');
     await page.keyboard.press('Enter');
   });
-  await service.call('GET', '/v1/admin/query-log?limit=1'); // stored by then
+  await shared.service.call('GET', '/v1/admin/query-log?limit=1'); // stored by then
   await box.fill('');
   await box.pressSequentially('grey he');
   await optionOf(/^grey herons Earlier search$/).click();
   await until(async () => (await box.inputValue()) === 'grey herons', 'it is searched for');
-  assert.deepEqual(faults, []);
 });
 
 test('the list stays until the next one is there, and does not change under a choice', { skip }, async () => {
-  const { page, faults } = await signedIn(browser, service, { keepsSuggestions: true });
+  const { page } = await shared.signedIn({ keepsSuggestions: true });
   const gates = new Map([gateOf(), gateOf()].map((gate, at) => [['ottom', 'ottomans'][at], gate]));
   await page.route('**/v1/search/suggest?**', async (route) => {
     const query = new URL(route.request().url()).searchParams.get('q') ?? '';
@@ -273,5 +220,4 @@ test('the list stays until the next one is there, and does not change under a ch
   assert.equal(await list?.evaluate((element) => element.isConnected), true, 'it was never away');
   gates.get('ottom')?.open();
   await page.unrouteAll({ behavior: 'ignoreErrors' });
-  assert.deepEqual(faults, []);
 });
