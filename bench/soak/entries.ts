@@ -71,6 +71,18 @@ export const soakEntries: readonly SoakEntry[] = [
     limitMinutes: 30,
   },
   {
+    name: 'extension',
+    shows:
+      'the worker ended at every step, 200 pages queued through two kills of the browser, private windows with a control',
+    files: [
+      'test/extension-browser/delivery.test.ts',
+      'test/extension-browser/capture.test.ts',
+      'test/extension-browser/firefox.test.ts',
+    ],
+    env: { READBACK_TEST_ALL_POINTS: '1' },
+    limitMinutes: 20,
+  },
+  {
     name: 'disks',
     shows: 'full disks, failing disks, the storage quota, backups during ingest',
     files: [

@@ -109,12 +109,12 @@ test('what is read in Chromium is kept as it is shown, and what must not be is n
       );
     },
   );
-  await t.test('a page of 20 MB, cut', async () => {
+  await t.test('a page that is longer than what is sent, cut', async () => {
     const [tab] = await read(`${news}/huge`);
     await tab.close();
     const page = await textOf(service, `${news}/huge`);
     assert.equal(page.metadata?.cut, true);
-    assert.ok((page.body_text ?? '').length > 1_000_000);
+    assert.ok((page.body_text ?? '').length > 500_000);
   });
   await t.test('an endless feed once', async () => {
     const tab = await browser.context.newPage();
@@ -184,6 +184,9 @@ test('what is read in Chromium is kept as it is shown, and what must not be is n
   });
 });
 
+/** Whether it is shown, too, that what is looked for would be there if the extension captured in private windows: npm run soak. */
+const withControl = process.env.READBACK_TEST_ALL_POINTS === '1';
+
 /** Tells its server once it was seen and had the focus for some seconds, each longer than the extension's shortest time of reading. */
 const telling = article(
   'secrets',
@@ -206,10 +209,11 @@ test('nothing is captured in a private window of Chromium, whatever people allow
     manifest.incognito = 'spanning';
   });
   const url = 'http://news.example.org/secrets';
-  for (const [name, loaded, captured] of [
+  const cases: [name: string, loaded: string | undefined, captured: string[]][] = [
     ['it is allowed', undefined, []],
     ['one that would run there is allowed: then it would be', spanning, [url]],
-  ] as const) {
+  ];
+  for (const [name, loaded, captured] of withControl ? cases : cases.slice(0, 1)) {
     await t.test(name, async (t) => {
       const scope = newestFirst(t);
       const site = await Site.open(scope);

@@ -216,6 +216,9 @@ test('what is read in Firefox is kept as it is shown, and what must not be is no
   });
 });
 
+/** Whether it is shown, too, that what is looked for would be there if the extension captured in private windows: npm run soak. */
+const withControl = process.env.READBACK_TEST_ALL_POINTS === '1';
+
 /** A page counts the seconds in which it was seen and had the focus, each longer than the extension's shortest time of reading. */
 const countSeen = `(() => {
   globalThis.seen = 0;
@@ -234,10 +237,11 @@ test('nothing is captured in a private window of Firefox, whatever people allow'
   );
   const secret = 'http://news.example.org/article/secrets';
   const open = 'http://news.example.org/article/herons';
-  for (const [name, loaded, captured] of [
+  const cases: [name: string, loaded: string, captured: string[]][] = [
     ['it is allowed', firefoxExtension, [open]],
     ['one that would run there is allowed: then it would be', spanning, [secret, open]],
-  ] as const) {
+  ];
+  for (const [name, loaded, captured] of withControl ? cases : cases.slice(0, 1)) {
     await t.test(name, async (t) => {
       const scope = newestFirst(t);
       const browser = await FirefoxWithExtension.start(scope, site, { loaded, allowedInPrivate: true });

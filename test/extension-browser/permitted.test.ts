@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import type { Page } from 'playwright-core';
 import type { PageListResponse } from '../../src/domain/page.ts';
 import { skipChromium } from '../chromium.ts';
-import { RunningService, realEncoder, until, withoutModel } from '../process/service.ts';
+import { RunningService, realEncoder, until } from '../process/service.ts';
 import { newestFirst } from '../scope.ts';
 import { ChromiumWithExtension, permittedExtension } from './chromium.ts';
 import { article, Site } from './site.ts';
@@ -34,7 +34,7 @@ async function told(tab: Page): Promise<string[]> {
 
 const hasBox = async (tab: Page) => (await told(tab)).includes(`complementary: ${boxName}`);
 
-test('own matches are shown on result pages, once they are wanted, and only where they are relevant', {
+test('history and bookmarks are imported by the rules, and own matches are shown on result pages, where they are relevant', {
   skip: skipChromium,
 }, async (t) => {
   const scope = newestFirst(t);
@@ -42,7 +42,26 @@ test('own matches are shown on result pages, once they are wanted, and only wher
   const site = await Site.open(scope);
   const browser = await ChromiumWithExtension.start(scope, site, { loaded: permittedExtension(scope) });
   await browser.context.route('https://*/**', (route) => route.fulfill(resultPage));
-  await browser.pair(service);
+  const tab = await browser.context.newPage();
+
+  await t.test('history and bookmarks are imported, by the rules', async () => {
+    await tab.goto(`${news}/article/glances`);
+    await tab.goto(`${news}/login/again`);
+    await (await browser.worker()).evaluate(async (news) => {
+      await chrome.bookmarks.create({ title: 'Marked', url: `${news}/article/marked` });
+      await chrome.bookmarks.create({ title: 'Marked bank', url: 'http://banking.first.example.org/accounts' });
+    }, news);
+    await browser.pair(service);
+    const welcome = await browser.open('welcome.html');
+    await welcome.getByRole('button', { name: 'Start' }).click();
+    await welcome.getByText('Import complete.').waitFor();
+    await welcome.close();
+    const { body } = await service.call<PageListResponse>('GET', '/v1/pages?limit=500');
+    assert.deepEqual(body.pages.map(({ canonical_url, visit_count }) => [canonical_url, visit_count]).sort(), [
+      [`${news}/article/glances`, 1],
+      [`${news}/article/marked`, 1],
+    ]);
+  });
   await service.add({ url: `${news}/article/herons`, body_html: article('herons') });
   const logged = async () => (await service.call<{ runs: unknown[] }>('GET', '/v1/admin/query-log')).body.runs.length;
   // What the worker sends to the service to be searched for.
@@ -59,7 +78,6 @@ test('own matches are shown on result pages, once they are wanted, and only wher
     (await browser.worker()).evaluate(() => (self as unknown as { searched: string[] }).searched);
   const registered = async () =>
     (await browser.worker()).evaluate(async () => (await chrome.scripting.getRegisteredContentScripts()).length);
-  const tab = await browser.context.newPage();
 
   await t.test('off at first: nothing is loaded there', async () => {
     assert.equal(await registered(), 0);
@@ -105,27 +123,4 @@ test('own matches are shown on result pages, once they are wanted, and only wher
     await options.getByRole('checkbox', { name: 'DuckDuckGo' }).press(' '); // what comes late moves it from under a click
     await until(async () => (await registered()) === 0, 'nothing is loaded any more');
   });
-});
-
-test('history and bookmarks are imported, by the rules', { skip: skipChromium }, async (t) => {
-  const scope = newestFirst(t);
-  const service = await RunningService.start(scope, withoutModel);
-  const site = await Site.open(scope);
-  const browser = await ChromiumWithExtension.start(scope, site, { loaded: permittedExtension(scope) });
-  const tab = await browser.context.newPage();
-  await tab.goto(`${news}/article/glances`);
-  await tab.goto(`${news}/login/again`);
-  await (await browser.worker()).evaluate(async (news) => {
-    await chrome.bookmarks.create({ title: 'Marked', url: `${news}/article/marked` });
-    await chrome.bookmarks.create({ title: 'Marked bank', url: 'http://banking.first.example.org/accounts' });
-  }, news);
-  await browser.pair(service);
-  const welcome = await browser.open('welcome.html');
-  await welcome.getByRole('button', { name: 'Start' }).click();
-  await welcome.getByText('Import complete.').waitFor();
-  const { body } = await service.call<PageListResponse>('GET', '/v1/pages?limit=500');
-  assert.deepEqual(body.pages.map(({ canonical_url, visit_count }) => [canonical_url, visit_count]).sort(), [
-    [`${news}/article/glances`, 1],
-    [`${news}/article/marked`, 1],
-  ]);
 });
