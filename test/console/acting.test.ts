@@ -235,9 +235,7 @@ test('a form that is sent in haste is sent once', { skip }, async () => {
   assert.equal(body.tokens.filter(({ name }) => name === 'made in haste').length, 1);
 });
 
-test('what went wrong is told with the name of the file isolated, and goes with its view; files may be dropped anywhere', {
-  skip,
-}, async () => {
+test('a file may be dropped anywhere; a fault isolates its name and goes with the view', { skip }, async () => {
   const { page, show } = await shared.signedIn({ allowed: /422/ });
   await show('#/sources');
   await page.getByText('Drop a file here').waitFor();
@@ -314,9 +312,7 @@ test('a name that is found late opens nothing for who went elsewhere', { skip },
   await page.unrouteAll({ behavior: 'wait' });
 });
 
-test('a token is copied also where the browser keeps the clipboard from a page, and its name turns no sentence', {
-  skip,
-}, async () => {
+test('a token is copied where the clipboard is kept from pages; its name turns no sentence', { skip }, async () => {
   const { page, show } = await shared.signedIn();
   await page.addInitScript(() => Object.defineProperty(navigator, 'clipboard', { value: undefined }));
   await page.reload();
@@ -399,9 +395,7 @@ test('a page leads to its topic, and one that is opened before it is read is sho
   await page.locator('.prose').waitFor();
 });
 
-test('a job that ends before the list of jobs comes is shown as it ended, and no stream is held unseen', {
-  skip,
-}, async () => {
+test('a job that ends before the list comes is shown as it ended; no stream is open unseen', { skip }, async () => {
   const { page, show } = await shared.signedIn();
   const { opened, open } = gateOf();
   await page.route('**/v1/jobs?*', async (route) => {
@@ -455,9 +449,7 @@ test('what is asked for again and again waits for an answer that takes long', { 
   await page.unrouteAll({ behavior: 'wait' });
 });
 
-test('a feed that is followed already is told of, and a page that was forgotten meanwhile is left out of a name', {
-  skip,
-}, async () => {
+test('a feed that is followed is reported; a page forgotten meanwhile is left out of a name', { skip }, async () => {
   await shared.service.call('POST', '/v1/watches', { url: 'http://127.0.0.1:9/feed', kind: 'rss', enabled: false });
   await mention('Tarolume Lake', 'Besinota Lake');
   const { page, show } = await shared.signedIn({ allowed: /404/ });

@@ -34,9 +34,7 @@ function questionsOf(page: Page): AskRequest[] {
 const keepFromModel = (page: Page) =>
   page.evaluate((to) => localStorage.setItem('readback.language_model', `keep from ${to}`), host());
 
-test('by keys alone a question is answered by sentences, which lead to their place, and is followed up', {
-  skip,
-}, async () => {
+test('by keys a question is answered by sentences, which lead to their place; and followed up', { skip }, async () => {
   const { page, show } = await shared.signedIn();
   await keepFromModel(page);
   const asked = questionsOf(page);
@@ -94,9 +92,7 @@ test('by keys alone a question is answered by sentences, which lead to their pla
   assert.deepEqual(sent(), [], 'nothing went to the language model');
 });
 
-test('passages go to a language model only after their list was shown and allowed; Escape cancels', {
-  skip,
-}, async () => {
+test('passages go to a language model once their list was shown and allowed; Escape cancels', { skip }, async () => {
   const { page, show } = await shared.signedIn({ viewport: { width: 360, height: 740 } });
   const before = sent().length;
   await show(`#/ask?q=${encodeURIComponent(question)}`);
@@ -144,9 +140,7 @@ test('passages go to a language model only after their list was shown and allowe
   assert.equal(await overhang(page), 0);
 });
 
-test('each state of an answer is told in words, with the passages still there, in dark and at 360 px', {
-  skip,
-}, async () => {
+test('each state of an answer is shown in words, next to the passages, in dark and at 360 px', { skip }, async () => {
   const { page, show } = await shared.signedIn({
     viewport: { width: 360, height: 740 },
     colorScheme: 'dark',

@@ -164,9 +164,7 @@ test('what excludes every match is named and can be left out', { skip }, async (
   await page.getByText('All matching pages are excluded by the filter Site.').waitFor();
 });
 
-test('results are sorted, filtered by a tag with its count, and an operator that cannot be read is named', {
-  skip,
-}, async () => {
+test('results are sorted and filtered by a tag with its count; an unreadable operator is named', { skip }, async () => {
   const okapi = (no: number, tags: string[]) => ({
     url: `https://okapi.example/${no}`,
     title: `Okapi ${no}`,
@@ -281,9 +279,7 @@ test('Enter searches what is in the box, also before the frame of the last key',
   );
 });
 
-test('the focus stays among the results when theirs is gone, and results of other filters look stale', {
-  skip,
-}, async () => {
+test('the focus stays among results when its own is gone; results of other filters look stale', { skip }, async () => {
   const { page, show } = await shared.signedIn();
   const focused = () =>
     page.evaluate(() => document.activeElement?.closest('[data-result]')?.getAttribute('data-result') ?? null);

@@ -143,9 +143,7 @@ test('what a view asks for is told of where it alone is refused, and asked for a
   }
 });
 
-test('a view whose library is full says so beside what it was to write, and keeps what was typed', {
-  skip,
-}, async () => {
+test('a view whose library is full says so where it was to write, and keeps what was typed', { skip }, async () => {
   const { page, show } = await shared.signedIn({ allowed: /507/ });
   await page.route('**/v1/**', (route) =>
     route.request().method() === 'GET' || /\/(?:search|score)$/.test(route.request().url())

@@ -95,9 +95,7 @@ test('a search is shown on the map, by an address of its own', { skip }, async (
   await page.locator('.map-side').getByText('Bread from a starter').waitFor();
 });
 
-test('arrows move the map, plus and minus zoom, 0 shows all of it, and Tab leads to the pages in view', {
-  skip,
-}, async () => {
+test('arrows move the map, plus and minus zoom, 0 shows all, Tab leads to the pages in view', { skip }, async () => {
   const { page, show } = await shared.signedIn();
   await show('#/map');
   await until(async () => (await inView(page)) === all, 'all pages are in view');
@@ -254,9 +252,7 @@ test('a search on the map that fails is told of, and tried again; so are the col
   assert.deepEqual(await accessibilityFaults(page), []);
 });
 
-test('a lasso ends by Escape; only the main button chooses; a service that comes back changes nothing', {
-  skip,
-}, async () => {
+test('Escape ends a lasso; only the main button chooses; a returning service changes nothing', { skip }, async () => {
   const { page, show } = await shared.signedIn({ allowed: failing });
   await show('#/map');
   await until(async () => (await inView(page)) === all, 'all pages are in view');
@@ -286,9 +282,7 @@ test('a lasso ends by Escape; only the main button chooses; a service that comes
   await until(async () => (await inView(page)) === seen, 'the map is as near as before');
 });
 
-test('the map follows the system from light to dark, and lists what comes though something does not', {
-  skip,
-}, async () => {
+test('the map follows the system from light to dark, and lists what comes if something fails', { skip }, async () => {
   const { page, show } = await shared.signedIn({ allowed: failing });
   let failed = '';
   await page.route(/\/v1\/pages\/pg_\w+\?/, async (route) => {

@@ -113,9 +113,7 @@ test('a model is registered, estimated, filled, compared, activated and evaluate
   await searchBox(page).waitFor();
 });
 
-test('many passages that wait for vectors are told of in the frame, few are not; filling is paused and resumed', {
-  skip,
-}, async (t) => {
+test('the frame reports many passages that wait for vectors, not few; filling is paused', { skip }, async (t) => {
   const scope = newestFirst(t);
   const service = await RunningService.start(scope);
   await service.call('POST', '/v1/models/fill', { paused: true });

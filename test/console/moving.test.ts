@@ -186,9 +186,7 @@ test('the focus goes to what takes the place of what is gone', { skip }, async (
   await until(async () => /Remove filter Read/.test(await focused(page)), 'the chip in its place');
 });
 
-test('a name that nobody mentions is a filter that nothing passes, in place of results of something else', {
-  skip,
-}, async () => {
+test('a name that nobody mentions is a filter that nothing passes', { skip }, async () => {
   const { page } = await shared.signedIn({ allowed: /404/ });
   await searchFor(page, 'heron sighting');
   const name = page.getByRole('combobox', { name: 'Names' });
@@ -232,9 +230,7 @@ test('two keys lead from a result to a view, whatever the second does by itself'
   await page.waitForURL(/#\/search$/);
 });
 
-test('from a passage of a site that is blocked one is back at the results; while it is deleted nothing keeps it', {
-  skip,
-}, async () => {
+test('from a site that is blocked one is back at the results; nothing interrupts its deletion', { skip }, async () => {
   await shared.service.add({
     url: 'https://quokkas.example/forgotten',
     title: 'Quokkas to forget',
@@ -299,9 +295,7 @@ test('after Back a day that is typed on is a step of its own', { skip }, async (
   await until(async () => (await from.inputValue()) === '', 'every day again');
 });
 
-test('a period is the same whichever of its days stands first, and one before the last year is looked through', {
-  skip,
-}, async () => {
+test('a period is the same whichever day stands first, and may lie before the last year', { skip }, async () => {
   await shared.service.add({
     url: 'https://old.example/',
     title: 'Read long ago',
@@ -381,9 +375,7 @@ test('a page that was read twice is of both days', { skip }, async () => {
   }
 });
 
-test('the focus that a person sets while a view is still loaded stays, and goes to the link one left by else', {
-  skip,
-}, async () => {
+test('the focus goes to the link one left by, unless a person sets it while the view loads', { skip }, async () => {
   const { page, show } = await shared.signedIn();
   await show(`#/page/${shared.ids.at(-2)}`);
   const link = page.locator('.page-side').getByRole('link', { name: 'Long page one' });
@@ -527,9 +519,7 @@ test('an address that is searched for is not taken for words that are misspelt',
   assert.equal(await page.locator('.corrected').count(), 0, 'no operator is corrected');
 });
 
-test('who leaves by a dialog begins at the head of the view, not at what is where the dialog was', {
-  skip,
-}, async () => {
+test('who leaves by a dialog begins at the head of the view, not where the dialog was', { skip }, async () => {
   const { page } = await shared.signedIn();
   const atMain = () => page.evaluate(() => document.activeElement?.id === 'main');
   const block = async (site: string) => {

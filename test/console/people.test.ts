@@ -132,9 +132,7 @@ test('who signs in after another, or over the view of another, finds nothing of 
   assert.equal(await searchBox(page).inputValue(), '');
 });
 
-test('a link to another library asks who is signed in first, and one to the same library does not', {
-  skip,
-}, async (t) => {
+test('a link to another library asks who is signed in, one to the same library does not', { skip }, async (t) => {
   const scope = newestFirst(t);
   const service = await twoLibraries(scope);
   const { page, show } = await openPage(shared.browser, service, { allowed: /409|401/ });

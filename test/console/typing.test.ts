@@ -125,9 +125,7 @@ test('a space asks for nothing, and Enter behind it finishes the query', { skip 
   }
 });
 
-test('suggestions lie over results, which stay where they are, and are chosen by keys and by a click', {
-  skip,
-}, async () => {
+test('suggestions lie over results, which stay, and are chosen by keys and by a click', { skip }, async () => {
   const { page } = await shared.signedIn({ keepsSuggestions: true });
   const box = searchBox(page);
   const optionOf = (name: string | RegExp) => suggestionsIn(page).getByRole('option', { name });
