@@ -113,6 +113,17 @@ export class Documented {
     return found;
   }
 
+  /** The operation that answers a request; undefined: none, as no route has such a path. */
+  at(method: string, target: string): Operation | undefined {
+    const parts = target.split('?')[0].split('/');
+    const fits = ({ path }: Operation) => {
+      const own = path.split('/');
+      return own.length === parts.length && own.every((part, at) => part === parts[at] || part.startsWith('{'));
+    };
+    const found = this.operations.filter((each) => each.method === method && fits(each));
+    return found.find(({ path }) => !path.includes('{')) ?? found[0];
+  }
+
   /** A schema itself, where it only names one. */
   resolve(schema: Schema): Schema {
     const name = /^#\/components\/schemas\/(\w+)$/.exec(schema.$ref ?? '')?.[1];

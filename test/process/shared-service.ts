@@ -4,6 +4,7 @@ import { after, before } from 'node:test';
 import type { IngestBatchResult } from '../../src/domain/page.ts';
 import type { SearchResponse } from '../../src/domain/search.ts';
 import { newestFirst } from '../scope.ts';
+import { type Document, Documented } from './documented.ts';
 import { type Answer, type CallOptions, RunningService } from './service.ts';
 
 export const readToken = 'process-test-reader-3e6b90';
@@ -26,6 +27,7 @@ export interface SharedService {
   /** Only within tests. */
   readonly service: RunningService;
   readonly isRunning: boolean;
+  /** An answer that its document does not declare fails. */
   call<Body>(method: string, path: string, body?: unknown, options?: CallOptions): Promise<Answer<Body>>;
   get<Body>(path: string): Promise<Answer<Body>>;
   /** The body of a GET that is answered 200. */
@@ -44,6 +46,7 @@ export interface SharedService {
 /** Call at the top of a file. A second token, `readToken`, may only read. */
 export function sharedService(env: Record<string, string> = {}): SharedService {
   let running: RunningService | undefined;
+  let documented: Documented | undefined;
   const scope = newestFirst({ after });
   before(async () => {
     running = await RunningService.start(scope, {
@@ -59,7 +62,13 @@ export function sharedService(env: Record<string, string> = {}): SharedService {
     get isRunning() {
       return running?.pid !== undefined;
     },
-    call: (method, path, body, options) => shared.service.call(method, path, body, options),
+    call: async <Body>(method: string, path: string, body?: unknown, options?: CallOptions) => {
+      documented ??= new Documented((await shared.service.call<Document>('GET', '/openapi.json')).body);
+      const answer = await shared.service.call<Body>(method, path, body, options);
+      const type = answer.headers.get('content-type') ?? '';
+      documented.at(method, path)?.judge({ status: answer.status, type, body: answer.body });
+      return answer;
+    },
     get: (path) => shared.call('GET', path),
     found: async <Body>(path: string) => {
       const { status, body } = await shared.call<Body>('GET', path);
