@@ -94,6 +94,17 @@ test('pages are listed, shown, forgotten and allowed again', async (t) => {
   assert.deepEqual([unread.code, unread.stderr], [1, 'readback: no page https://never.example/\n']);
   assert.equal((await cli.run(['pages', 'show', 'pg_zzzzzzzz'])).code, 1);
 
+  const dry = await cli.run(['refresh', '--domain', 'sea.example', '--dry-run']);
+  assert.deepEqual([dry.code, dry.stdout], [0, '2 pages would be fetched again\n']);
+  const younger = await cli.run(['refresh', '--older-than', '2024-01-31']);
+  assert.deepEqual([younger.code, younger.stdout], [0, '0 pages will be fetched again\n']);
+  const refreshed = await cli.run(['refresh', ids[0], 'pg_zzzzzzzz']);
+  assert.deepEqual(
+    [refreshed.code, refreshed.stdout],
+    [5, '1 page will be fetched again\n1 page not in the library\n'],
+  );
+  assert.equal((await cli.run(['refresh'])).code, 2);
+
   const warned = await cli.run(['forget', '--domain', 'sea.example']);
   assert.deepEqual(
     [warned.code, warned.stderr],

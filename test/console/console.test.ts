@@ -429,6 +429,48 @@ test('a page shows its passage, and is deleted unless that is undone', { skip },
   assert.equal(await status(), 404);
 });
 
+test('the command palette opens pages, views, searches and actions by their words', { skip }, async () => {
+  const { page } = await shared.signedIn();
+  const box = page.getByRole('combobox', { name: 'Search pages, views and actions' });
+  const chosen = page.getByRole('listbox', { name: 'Choices' }).locator('[aria-selected=true]');
+  const open = async (typed: string) => {
+    await page.keyboard.press('Control+k');
+    await box.fill(typed);
+  };
+  await open('');
+  assert.match((await chosen.textContent()) ?? '', /^Search/);
+  assert.deepEqual(await accessibilityFaults(page), []);
+  await page.keyboard.press('Escape');
+  assert.equal(await box.count(), 0);
+  const steps: [typed: string, option: RegExp, address: RegExp][] = [
+    ['topi', /^Topics/, /#\/topics/],
+    ['centrifugal', /^The centrifugal governor/, /#\/page\/pg_/],
+    ['sourdough starter', /Search$/, /#\/search\?q=sourdough\+starter/],
+    ['tag:', /tag:birds$/, /#\/search\?q=tag%3Abirds/],
+  ];
+  for (const [typed, option, address] of steps) {
+    await open(typed);
+    await page.getByRole('option', { name: option }).first().waitFor();
+    for (let at = 0; !option.test((await chosen.textContent()) ?? ''); at++) {
+      assert.ok(at < 20, typed);
+      await page.keyboard.press('ArrowDown');
+    }
+    await page.keyboard.press('Enter');
+    await page.waitForURL(address);
+    await box.waitFor({ state: 'detached' });
+  }
+  await open('shortcuts');
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { name: 'Keyboard shortcuts' }).waitFor();
+});
+
+test('a page is fetched again on request, and says so', { skip }, async () => {
+  const { page, show } = await shared.signedIn();
+  await show(`#/page/${shared.ids[0]}`);
+  await page.getByRole('button', { name: 'Fetch text again' }).click();
+  await page.getByText('The page will be fetched again').waitFor();
+});
+
 test('markup in titles, passages and addresses is text, and nothing else', { skip }, async () => {
   // 404 of a name that is not there is an answer.
   const { page, show } = await shared.signedIn({ allowed: /status of (?:404|422)/ });
