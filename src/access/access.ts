@@ -3,7 +3,8 @@
  *
  * - Secrets are compared as SHA-256 digests, all tokens each time, and shown once. Scopes never exceed the creator's.
  * - A session ends with its token. Its value is always generated here, never taken from a browser.
- * - Revocation works at once. Changes are written before the answer; if that fails (503), only revocations remain.
+ * - Revocation works from the next request on: memory changes before the file. Changes are written before the answer;
+ *   if that fails (503), nothing new is created, and what was revoked stays revoked.
  * - A code works once, for its purpose. Typed codes have 40 random bits.
  *
  * A **holder** is the sender of a valid credential, made for each request; `holds` checks it again later.
@@ -22,6 +23,7 @@ export interface Holder {
   name: string;
   library: string;
   scopes: Scope[];
+  /** Digest of the credential. */
   credential: string;
   /** Digest of the token, or of the session's token. */
   issuer: string;

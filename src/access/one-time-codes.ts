@@ -23,6 +23,7 @@ export interface CodeSources {
 
 /** A link is opened at once; a code is typed into another browser or device. */
 const codeLifetimesMs: Readonly<Record<CodePurpose, number>> = { session: 60_000, pair: 600_000 };
+/** Per library and purpose. */
 const maxCodes = 20;
 /** Wrong typed codes per minute: with 20 valid codes of 40 bits a guess succeeds once in three thousand years. */
 const maxWrong = 30;

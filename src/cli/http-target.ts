@@ -1,4 +1,8 @@
-/** Imports through a running service, with checkpoint files. A kill repeats a batch of 100: its visits count twice. */
+/**
+ * Imports through a running service. Checkpoint: `<service>-<id>.json`, with the valid length of the append-only
+ * `<service>-<id>.failures.jsonl`, so that both change together. A kill after an answer repeats a batch of 100: pages
+ * stay unique, visits may count twice.
+ */
 
 import { hash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, rmSync, truncateSync } from 'node:fs';

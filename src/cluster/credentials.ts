@@ -62,7 +62,7 @@ export class Credentials implements AccessFile {
     this.#served.delete(name);
   }
 
-  /** The next call repeats other libraries' failures. Errors: DomainError `store_unavailable`; the database's. */
+  /** Other libraries' failed writes are repeated next time. Errors: DomainError `store_unavailable`; the database's. */
   async save({ tokens, sessions }: AccessRecords, library: string | null): Promise<void> {
     let failure = library === null || this.#served.has(library) ? null : servedElsewhere();
     for (const [name, served] of this.#served) {

@@ -20,7 +20,7 @@ export interface Claimed {
   nextDueAt: number | null;
 }
 
-/** Jobs given back after a crash run first and one at a time, so that a crash has one job to blame. */
+/** Jobs released after a crash run alone, one at a time, before all other lanes: so a crash has one job to blame. */
 export function claimJobs({ at, incarnation, leaseMs, free, running }: ClaimRequest): Command<Claimed> {
   return (transaction) => {
     const suspectsLeft = free.suspect === 0 || transaction.jobs.nextDueAt('suspect') !== undefined;

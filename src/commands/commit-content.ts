@@ -62,7 +62,7 @@ function isWithoutText({ pages }: Transaction, page: Page): boolean {
   return mayBeBare(page) && pages.chunks(page.no).every(isBare);
 }
 
-/** The built-in model gets a gap. An outside model gets one if it has become ready, or its provider was unreachable. */
+/** Gaps for the built-in model, and for outside ones that became ready or were unreachable; none for deleted ones. */
 function storeVectors(transaction: Transaction, { page_no, chunks, vectors }: PageContent, policy: JobPolicy): void {
   for (const model of transaction.models.all()) {
     const rows = vectors.get(model.space);

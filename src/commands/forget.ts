@@ -148,7 +148,8 @@ export function moveTombstones({ tombstones }: Transaction, pageNos: readonly nu
 }
 
 /*
- * What a page owns: a new record of it adds a line here. `erasePage` deletes what answers show, `purgeErased` the rest.
+ * What a page owns. A new record of it adds a line to `erasePage` (all that answers show, before a forget is answered)
+ * or `purgeErased` (the rest, in a job soon after).
  */
 
 const CANCELLED = 'cancelled: page forgotten';

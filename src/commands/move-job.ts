@@ -1,6 +1,6 @@
 /**
- * A job row is created, or gets an event of its machine; its page, watch or backfill follows in the same transaction.
- * Reports of an attempt that no longer owns its job (expired lease, forgotten page) get null and change nothing.
+ * A job row changes only here: it is created, or gets an event of its machine; its page, watch or backfill follows in
+ * the same transaction. Reports of an attempt that lost its job (expired lease, forgotten page) get null, no changes.
  */
 import type { Job, JobKind } from '../domain/job.ts';
 import { type Backfill, type EmbeddingModel, isBuiltIn } from '../domain/model.ts';

@@ -1,4 +1,4 @@
-/** The entities of a page. Counts change in the same transaction, so entity rows always agree with the mentions. */
+/** The entities of a page. Counts change in the same transaction; an entity that no page mentions is deleted. */
 import type { NameSpans } from '../compute/text/name-tags.ts';
 import { type MentionedName, namesOfPage } from '../compute/text/page-names.ts';
 import type { Entity, PageEntity } from '../domain/entity.ts';

@@ -30,7 +30,7 @@ export function addressesKey(settings: CanonicalizeSettings): string {
   return `${rulesVersion} ${settingsKey({ ...settings, known_addresses: settings.known_addresses === true })}`;
 }
 
-/** From the submitted URL, whose parameters are complete, unless the page is stored under another one's address. */
+/** From the submitted URL, which has all parameters, unless the page is stored elsewhere, as the origin of a copy. */
 export function currentAddress(
   { canonical_url, original_url, domain }: Pick<Page, 'canonical_url' | 'original_url' | 'domain'>,
   settings: CanonicalizeSettings,

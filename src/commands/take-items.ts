@@ -20,7 +20,7 @@ interface TakenItems {
 /** Addresses tried per item: with a new address at each poll, an unreadable item would add a page each time. */
 const mostAddresses = 3;
 
-/** Also true for a forgotten page; false if fewer than `mostAddresses` failed: the next address may work. */
+/** Whether the item became a page at another address, even one forgotten since. False: try the new address. */
 export function cameElsewhere(
   { watches, pages }: Pick<StoreReader, 'watches' | 'pages'>,
   watchNo: number,

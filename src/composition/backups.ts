@@ -1,4 +1,4 @@
-/** Runs `readback backup` in a separate process, as one process must not open a store twice (docs/forgetting.md). */
+/** Backs up in a separate process, as one must not open a store twice. Forgetting does not change backups. */
 
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { mkdir, rm } from 'node:fs/promises';

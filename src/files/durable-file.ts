@@ -1,6 +1,7 @@
 /**
- * A file that exists completely or not at all, also after a power cut. After a crash the temporary file stays until the
- * same file is written again or the folder's owner deletes it.
+ * A file that exists completely or not at all, also after a power cut: it is written under a temporary name, fsynced
+ * and renamed, then the folder is fsynced. After a crash the temporary file stays until the same file is written again or
+ * the folder's owner deletes it.
  */
 import { open, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';

@@ -1,4 +1,7 @@
-/** Checks before any work: origin (403), CORS, credentials (401), scope (403), and then the route (404). */
+/**
+ * Checks before any work: origin (403), CORS, credentials (401), scope (403); the route (404) last, so that nobody
+ * without credentials learns which exist. Every route must declare its scope.
+ */
 import type { IncomingMessage } from 'node:http';
 import { BlockList, isIP } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -87,7 +90,10 @@ function allowOrigin(request: FastifyRequest, reply: FastifyReply, access: Acces
   return true;
 }
 
-/** Guards against DNS rebinding and foreign pages: design "Host / Origin". Host is only checked on loopback. */
+/**
+ * Guards against DNS rebinding and foreign pages (design "Host / Origin"). Host, checked on loopback only: loopback or
+ * an allowed host. Origin, if sent: loopback, an extension, an allowed one, or a page of an allowed host itself.
+ */
 export interface GuardSettings {
   bind_host: string;
   allowed_hosts: readonly string[];

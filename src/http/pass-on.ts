@@ -1,4 +1,4 @@
-/** In a cluster, streams requests to the library's owner, once: a second host that is not the owner answers 503. */
+/** In a cluster, streams a request to the library's owner, which alone authorizes it. A second host answers 503. */
 import { timingSafeEqual } from 'node:crypto';
 import { Agent, type ClientRequest, type IncomingMessage, request as overHttp } from 'node:http';
 import { request as overTls, Agent as TlsAgent } from 'node:https';

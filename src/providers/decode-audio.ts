@@ -1,4 +1,4 @@
-/** Decodes pieces of an untrusted recording by ffmpeg, which may read only that file, and no format with references. */
+/** Decodes pieces of an untrusted recording by ffmpeg, limited to that file, one thread, and formats without links. */
 import { FetchError } from './fetch-error.ts';
 import { ProgramError, runProgram } from './run-program.ts';
 

@@ -1,4 +1,4 @@
-/** Faults of fetching, with the sentence for `last_error`, which contains no address, header or content of the page. */
+/** Faults of fetching, with the sentence for `last_error`: no address, header or content, as jobs outlive a forget. */
 import { JobError, shownCode } from '../domain/errors.ts';
 import type { Job } from '../domain/job.ts';
 import type { PageFacts } from '../domain/page-facts.ts';

@@ -1,4 +1,4 @@
-/** Resolves an untrusted host once per connection, to allowed addresses that the connection then uses. */
+/** Resolves an untrusted host once per connection, which uses only the checked addresses: later answers do not count. */
 import { lookup as lookupAddresses } from 'node:dns/promises';
 import type { LookupFunction } from 'node:net';
 import type { AddressPolicy } from '../compute/web/address-policy.ts';

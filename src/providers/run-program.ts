@@ -1,4 +1,4 @@
-/** Runs a program without a shell, in a process group that is killed at the end. Escaped processes are not awaited. */
+/** Runs a program without a shell, with limits and an explicit environment, in a process group killed at the end. */
 import { spawn } from 'node:child_process';
 import { accessSync, constants, statSync } from 'node:fs';
 import { setPriority } from 'node:os';

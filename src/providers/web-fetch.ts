@@ -3,7 +3,7 @@
  * instance, so a host gets one request at a time. Makes no decision about content or status.
  *
  * Each hop, in order: check the scheme (http, https); wait for the host's turn; resolve the name and keep allowed
- * addresses; connect to a checked address; treat a redirect as a new hop. Names and passwords in an address are sent to
+ * addresses (IP literals too); connect to a checked address; treat a redirect as a new hop. Names and passwords in an address are sent to
  * its origin only. One deadline covers all hops, without the wait for a turn and the caller's work before `follow`.
  */
 import { type IncomingMessage, request as requestHttp } from 'node:http';

@@ -1,4 +1,7 @@
-/** Describes videos and lists by yt-dlp (docs/video.md), and loads the sound of a video. One run per host at a time. */
+/**
+ * Describes videos and lists by yt-dlp (docs/video.md), and loads the sound of a video. One run per host at a time, with
+ * a proxy that enforces the address policy, an own folder and environment, and a Python guard against bypassing it.
+ */
 
 import { mkdirSync } from 'node:fs';
 import { mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises';
@@ -67,7 +70,7 @@ const describeArgs = [
 
 /** Start of the sound's file name; the site decides the extension. */
 const soundName = 'sound.';
-/** In the spoken language, at speech quality. Only Python downloaders, which the guard covers: ffmpeg bypasses it. */
+/** In the spoken language, at speech quality. Only Python downloaders: ffmpeg would bypass the guard and is hidden. */
 const soundArgs = [
   ...['--no-playlist', '--playlist-items', '1', '--format-sort', 'lang,+res,abr:64'],
   ...['--format', '(ba/b)[protocol~="^(?:https?|http_dash_segments|m3u8|m3u8_native)$"]'],

@@ -20,7 +20,8 @@ function say(line: LookLine): void {
 
 /**
  * Read all keys, which touches every tree page, and compare their count with the tree's. Also read the values if the
- * file is shorter than its last page, as an intact file may be: pages freed at once are never written.
+ * file is shorter than its last page: those at the end may be missing. (An intact file can be as short: pages freed by
+ * the transaction that allocated them are never written.)
  */
 function prove(root: RootDatabase, path: string): void {
   const deadline = performance.now() + maxLookMs;

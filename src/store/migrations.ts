@@ -1,7 +1,7 @@
 /**
  * Migrations from one store format to the next, in transactions of bounded size that store their progress: a start
- * continues them. Each intermediate state is valid in the old format. A migration has its own encodings, so it never
- * changes.
+ * continues them. The stamp keeps the old format until the last transaction, and each intermediate state is valid in
+ * it. A migration has its own encodings, so it never changes.
  */
 import { areVisitsSound, type VisitTimes, withVisit } from '../compute/structures/visit-times.ts';
 import { type Environment, storeFormat } from './environment.ts';

@@ -4,7 +4,8 @@
  * Databases: `pages` no → row; `bodies`, `body_parts` → text; `chunks`, `chunk_parts` → chunk list (long-values.ts);
  * `page_sections` no → sections; `merged_pages` no → no of the page that it became; `page_addresses` progress of the
  * last pass over all addresses (commands/readdress-pages.ts); `feed_contents` no → feed HTML in place of a page that
- * cannot be fetched; `page_by_url` 16 bytes of SHA-256(canonical URL) → no; `page_by_title` [hash of the title, no].
+ * cannot be fetched; `page_by_url` 16 bytes of SHA-256(canonical URL) → no; `page_by_title` [hash of the
+ * folded title, no]. URLs are hashed because LMDB keys are short.
  */
 import { hash } from 'node:crypto';
 import { bylineOf } from '../compute/text/byline.ts';
@@ -31,6 +32,7 @@ export type PageHead = Omit<Page, 'metadata'> & {
 
 /** UTF-16 code units per part: about four passages. As UTF-8 a part fills two (ASCII) to six (CJK) LMDB pages. */
 const textForm = longText('bodies', 'body_parts', 8000);
+/** 64 chunks per part: about as many bytes as a part of a text. */
 const chunkForm = longList<Chunk>('chunks', 'chunk_parts', 64);
 
 export class PageReader extends Records {

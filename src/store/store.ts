@@ -273,7 +273,10 @@ export class Store {
     return log.append(rows, position);
   }
 
-  /** A visible commit was not flushed: the next may lack its pages (docs/decisions/stop-when-a-flush-fails.md). */
+  /**
+   * A visible commit was written, not flushed: the kernel may have dropped its pages, and the next flush would succeed
+   * without them (docs/decisions/stop-when-a-flush-fails.md).
+   */
   async #commitFailure(opstamp: number, error: unknown): Promise<unknown> {
     const cause = await causeOf(error);
     return this.#isVisible(opstamp) ? this.#fail(cause) : cause;

@@ -1,4 +1,7 @@
-/** Chunk vectors, from which spaces are filled. Database: `vectors` [space, page no] → little-endian float32. */
+/**
+ * Chunk vectors, from which spaces are filled; written and deleted with the chunks.
+ * Database: `vectors` [space, page no] → the page's chunk vectors in order, little-endian float32.
+ */
 
 import type { RefusedTexts } from '../domain/model.ts';
 import { pairsOf, Records, removeAll } from './records.ts';

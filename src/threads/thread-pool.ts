@@ -65,12 +65,13 @@ export interface RunOptions {
   signal?: AbortSignal | undefined;
   /** From the task's turn to its result, ms: includes a thread's start, not the queue. */
   timeoutMs?: number;
-  /** Processor time, ms, of a task that calls `beginTask`; set `timeoutMs` too, as not every kernel counts it. */
+  /** Processor time, ms, of a task that calls `beginTask`, with an object; set `timeoutMs` too: not all kernels count. */
   processorMs?: number;
   transfer?: ArrayBuffer[];
 }
 
 export interface Limited {
+  /** Set by the pool for `processorMs`; read by `beginTask`. */
   call?: number;
 }
 

@@ -1,4 +1,4 @@
-/** The handler of `canonicalize_entities` jobs: merges exact variants, a few per transaction, checked again. */
+/** Handles `canonicalize_entities`: merges exact variants, a few per transaction, which checks each pair again. */
 import { pageCountOf, rootOf, variantForm } from '../../commands/entity-trees.ts';
 import { queueIfEnough } from '../../commands/match-entities.ts';
 import { mergeVariants } from '../../commands/merge-entities.ts';

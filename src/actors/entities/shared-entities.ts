@@ -46,7 +46,7 @@ export function pagesSharing(
   return results;
 }
 
-/** Idf above which an entity is distinctive: at most one page in four mentions it. */
+/** Idf from which an entity is distinctive: at most one page in three mentions it, as idf is ln(1 + pages / n). */
 const telling = Math.log(4);
 
 /** Finds distinctive names that a page shares with another, the rarest first. Reads only the rows of these. */

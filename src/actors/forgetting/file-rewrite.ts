@@ -1,6 +1,7 @@
 /**
  * Rewrites all files without forgotten data (docs/forgetting.md, step 5). Unverified tombstones record what is due.
- * States: resting; due, until nothing was forgotten for `afterMs`; rewriting and checking; after a failure, due again.
+ * States: resting; due, until nothing was forgotten for `afterMs` and topics are renamed; rewriting (index files, the
+ * store, then the check); after a failure, due again.
  */
 import { markDeleted, markVerified, purgeSlice } from '../../commands/forget.ts';
 import { purgeFromLog } from '../../commands/log-queries.ts';

@@ -1,4 +1,4 @@
-/** Page vectors of a model: the mean of a page's chunk vectors, once all have one, under the page's first label. */
+/** Page vectors of a model: means of whole pages' chunk vectors, under the first label, which is of this content. */
 import { meanPageVector } from '../../compute/embedding/pool-vectors.ts';
 import { addBit, createBitmap } from '../../compute/structures/bitmap.ts';
 import { type SpaceSearchOptions, VectorSpace, type VectorSpaceOptions } from '../../engine/vectors/vector-space.ts';

@@ -1,4 +1,4 @@
-/** Turns filters, operators and phrases into sets of labels to search. A known host is also searched by itself. */
+/** Turns filters, operators and phrases into sets of labels. A query that is a known host also searches within it. */
 import { hostOfQuery } from '../../compute/ranking/exact-query.ts';
 import { type Bitmap, bitsInBoth, hasBit } from '../../compute/structures/bitmap.ts';
 import { TopK } from '../../compute/structures/top-k.ts';

@@ -275,7 +275,7 @@ export type CommitListener = (changes: CommittedChanges) => void;
 /** May be far apart. */
 export type CommitMoment = 'visible' | 'durable';
 
-/** Publishes commits in order, twice: when visible, for projections, and when durable, for other files and clients. */
+/** Publishes commits in order: when visible, for projections; when durable (perhaps never), for files and clients. */
 export class CommitFeed {
   readonly #listeners: Record<CommitMoment, Set<CommitListener>> = { visible: new Set(), durable: new Set() };
 

@@ -2,7 +2,8 @@
  * The single writer. Commits queued commands in batches, and answers each when it is durable and projections are
  * updated. If the store cannot be written (disk full), the batch is refused. If the disk does not answer within
  * `flushTimeoutMs`, waiting and new commands are refused until it does; the batch on its way may still be stored. If a
- * flush fails, the system stops (docs/decisions/stop-when-a-flush-fails.md). Commands are idempotent, for retries.
+ * flush fails, the system stops (docs/decisions/stop-when-a-flush-fails.md). A refused command may have been stored;
+ * callers may retry, as commands are idempotent.
  */
 
 import { isTraced, presentContext, remember } from '../../compute/span.ts';

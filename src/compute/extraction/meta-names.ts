@@ -1,4 +1,4 @@
-/** Names of meta elements to read, most deliberate first. Others may contain tokens or the user's name. */
+/** Names of meta elements to read, most deliberate first. No others are read: they may contain tokens or user names. */
 
 import type { DomNode } from './dom-tree.ts';
 

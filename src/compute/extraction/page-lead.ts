@@ -29,7 +29,7 @@ export function blocksBehindTitle(root: DomNode, title: string | null): Block[] 
   return heading === null ? [] : blocksOf(root, heading, maxBlocks);
 }
 
-/** The article with the sentences of `blocks` before its first one that are `left` or repeated in the description. */
+/** The article after those `blocks` before its start that are `left` on the page or begin the description. */
 export function withLead(
   article: ReadableText,
   blocks: readonly Block[],

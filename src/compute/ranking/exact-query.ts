@@ -70,7 +70,7 @@ export function quotedPhrases(query: string): string[] {
   return [...phrases.values()];
 }
 
-/** Folded like titles: straight marks, no soft hyphens; `İ I ı i` are equal, as Turkish pairs them differently. */
+/** Folded like titles, with straight marks, no soft hyphens, and one letter for `İ I ı i`, which Turkish pairs. */
 export function foldPhrase(phrase: string): string {
   return withStraightMarks(withoutJoiners(foldTitle(phrase)))
     .replaceAll('i\u0307', 'i')

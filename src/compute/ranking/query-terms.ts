@@ -79,7 +79,7 @@ export function contentWords(
   };
 }
 
-/** In scripts searched by pairs: pairs `across` words, and ideographs that are words `alone`. Runs end without one. */
+/** For scripts searched by pairs: pairs `across` words, ideographs that are words `alone`. A run's last has no pair. */
 function charactersOf({ words, stems }: TermSequence, language: string): { across: Set<number>; alone: number[] } {
   const across = new Set<number>();
   const alone: number[] = [];

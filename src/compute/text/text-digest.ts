@@ -2,7 +2,7 @@
  * The part of a text that the tokenizer must read; known stretches are cached (token-cache.ts). wink's sentence finder
  * leaves its first state only at `.`, `!` or `?`; then the next word matters, and after an abbreviation its capital. So
  * a run of known stretches without these marks is one stand-in word, a known word with a mark the stand-in with the
- * mark; other stretches with marks and their successors are verbatim. Its sentences end where the text's do.
+ * mark; unknown stretches, other marked ones and their successors are verbatim. Sentences end where the text's do.
  */
 import { formOf, type StretchForm, type TokenCache } from './token-cache.ts';
 import { tokenizerView } from './tokenizer-view.ts';

@@ -3,7 +3,7 @@ import { longer, ownCopy } from '../structures/longer.ts';
 import type { Lexicon } from './lexicon.ts';
 import type { WordPart } from './word-terms.ts';
 
-/** `markedWord`: a word and a sentence mark; `marked`: such a mark elsewhere; `word`: begins with a letter or digit. */
+/** `markedWord`: a word and a mark; `marked`: a mark elsewhere; `word`: no mark, begins with a letter or digit. */
 export type StretchForm = 'markedWord' | 'marked' | 'word' | 'other';
 
 const FORMS: readonly StretchForm[] = ['markedWord', 'marked', 'word', 'other'];

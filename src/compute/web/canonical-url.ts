@@ -15,7 +15,7 @@ import {
 export interface CanonicalizeSettings {
   /** Parameters to drop, case-insensitive; a trailing `*` matches any ending. */
   tracking_params: readonly string[];
-  /** Domain, or domain and path prefix → the only parameters kept there and on subdomains; the longest match counts. */
+  /** Domain, or domain and path prefix → the only parameters kept there and below; longest domain first, then path. */
   keep_params: Readonly<Record<string, readonly string[]>>;
   /** Also apply known-addresses.ts. Absent in rules of earlier versions. */
   known_addresses?: boolean | undefined;

@@ -30,6 +30,7 @@ export interface SegmentFilesOptions {
   storeId: string;
   worker: SharedPool<SegmentTasks>;
   log: IndexLog;
+  /** Called before files become valid, so that the mark covers their labels. */
   noteLabels?: () => Promise<void>;
 }
 
@@ -92,7 +93,7 @@ export function segmentFiles({ dir, storeId, worker, log, noteLabels }: SegmentF
       return stored;
     },
     /**
-     * Makes the folder contain exactly these segments.
+     * Makes the folder contain exactly these segments: writes new ones, then the manifest, then deletes the rest.
      * Errors: file system errors; the folder then loads in its old state, and the next save retries.
      */
     async save(segments: readonly StoredSegment[]): Promise<void> {

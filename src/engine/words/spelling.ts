@@ -36,7 +36,7 @@ const twoEditsFrom = 10;
 const mostLetters = 40;
 const encoder = new TextEncoder();
 
-/** The commonest word that begins with `word`, else the nearest to a spelling; null if one is a stop word or listed. */
+/** The commonest word that begins with `word`, else the nearest to a spelling; null if any of them is a known word. */
 export function nearestWord(
   corpus: readonly CorpusSegment[],
   word: string,
@@ -81,7 +81,7 @@ function isNear({ bytes: all, from, to }: WordPlace, bytes: Uint8Array, mostEdit
   return editsBetween(bytes, bytes.length, all, from, to - from, mostEdits) <= mostEdits;
 }
 
-/** Longer words that begin with `word`, commonest first; without accents if none has them, as in folded languages. */
+/** Longer words that begin with `word`, commonest first; if none, those that begin with it without accents. */
 function completedWords(corpus: readonly CorpusSegment[], word: string): CorpusWord[] {
   if (!letters.test(word) || word.length < leastBeginning || word.length > mostLetters) return [];
   const found = commonestOf(corpus, wordsWith(corpus, word, 'beginning'), COMPLETIONS.length);

@@ -91,7 +91,7 @@ function parsed(payload: string): unknown {
 }
 
 export const mcpRoutes: RouteGroup = (app, { version, listsMutatingTools }) => {
-  /** Running calls with their keys, for cancellations, which are requests of their own. */
+  /** Running calls with keys of token name and call id, for cancellations. Ambiguous ones are ignored. */
   const underWay = new Map<AbortController, string>();
   const cancel = (key: string) => {
     const same = [...underWay].filter(([, other]) => other === key);
