@@ -65,8 +65,8 @@ export interface Messages {
   'page.visits': { request: { page_id: string }; reply: page.PageVisitsResponse };
   'page.status': { request: { page_id: string }; reply: page.PageStatusResponse };
   'page.statusBatch': { request: { page_ids: string[] }; reply: page.PageStatusBatchResponse };
-  /** Change tags, notes and highlights, in one commit; results in the order of the ids. */
   'page.refresh': { request: { page_ids: string[] }; reply: page.PageRefreshResponse };
+  /** Change tags, notes and highlights, in one commit; results in the order of the ids. */
   'page.edit': { request: MetadataEdit & { page_ids: string[] }; reply: page.PageEditBatchResponse };
   'page.entities': { request: { page_id: string }; reply: entity.PageEntitiesResponse };
   'entity.list': { request: entity.EntityListQuery; reply: entity.EntityListResponse };

@@ -98,7 +98,7 @@ const history = (browser: Browser, from: string): FormatRow => ({
 const html = (format: ImportFormat, from: string, sign: RegExp, link: Parameters<typeof readBookmarks>[2]) =>
   row(format, 'HTML', from, sign, linkMark, ({ text, marks }) => readBookmarks(text(), marks, link));
 
-/** Recognized by a unique set of columns. */
+/** Recognized by a unique set of columns, in lower case with their spaces, as a dialect's functions have them. */
 const csv = (format: ImportFormat, from: string, columns: string[], dialect: Dialect = dialects.usual): FormatRow => ({
   ...row(format, 'CSV', from, /^$/, rowMark, ({ text, head, name, marks }) =>
     readCsv(text(), { head: head.text, name, marks }, itemReader(dialect)),

@@ -1,4 +1,4 @@
-/** JSON and CSV entries as items, by dialects of field names. Case, spaces, hyphens and underscores do not matter. */
+/** JSON and CSV entries as items, by dialects of field names. In paths, case, spaces, `-` and `_` do not matter. */
 
 import { decodeHTML } from 'entities';
 import type { ImportItem } from '../domain/import.ts';

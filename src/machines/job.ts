@@ -14,7 +14,7 @@ import { type NextRow, nextRowBy, theEvent } from './next-row.ts';
 export type JobEvent =
   | { type: 'claim'; at: number; claim: number; incarnation: string; leaseMs: number }
   | { type: 'heartbeat'; at: number; claim: number; leaseMs: number }
-  /** A checkpoint: something durable came of the attempt, so that neither the attempts before nor a crash speak against the job. */
+  /** A checkpoint: something durable came of the attempt, so earlier attempts and crashes no longer count. */
   | { type: 'progress'; at: number; claim: number; leaseMs: number }
   | { type: 'complete'; at: number; claim: number }
   /** Other work did what it waits to do. */

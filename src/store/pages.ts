@@ -26,7 +26,7 @@ interface AddressPass {
 
 /** Without metadata, which may be long and is not parsed. */
 export type PageHead = Omit<Page, 'metadata'> & {
-  /** Derived from the metadata; absent or without `tags` in rows of earlier versions: use `byline`. */
+  /** Derived from the metadata; read it with `byline()`, which computes it for older rows. */
   byline?: Byline;
 };
 

@@ -16,7 +16,7 @@ export interface BothSides {
   covered: number;
 }
 
-/** Weight of the cosine, chosen from .3 to .7 by `npm run bench -- ranking`. */
+/** Weight of the cosine, chosen from .2 to .7 by `npm run bench -- ranking --weights`. */
 export const DENSE_WEIGHT = 0.5;
 /** With a smaller share of the query in the best hit, words weigh less: in another language they match by chance. */
 const ENOUGH_COVERED = 0.5;
