@@ -20,17 +20,23 @@ const hanging =
   "import { test } from 'node:test'; test('hangs', () => new Promise((resolve) => setTimeout(resolve, 600_000)));";
 const unloadable = "import { nothing } from './nowhere.ts'; nothing();";
 
-/** Run files with these contents, each in a process of its own or all in one; the exit code, and what was counted in the end. */
-function runOf(t: TestContext, sources: readonly string[], isTogether: boolean, settings: Record<string, string> = {}) {
+// This process is one of a test run itself, which its children are not to take part in.
+const { NODE_TEST_CONTEXT: _, ...env } = process.env;
+
+/** Write files with these contents; gives their paths. */
+function written(t: TestContext, sources: Record<string, string>): string[] {
   const dir = temporaryFolder(t);
   writeFileSync(join(dir, 'package.json'), '{"type": "module"}');
-  const files = sources.map((source, at) => {
-    const file = join(dir, `${at}.test.ts`);
+  return Object.entries(sources).map(([name, source]) => {
+    const file = join(dir, `${name}.test.ts`);
     writeFileSync(file, source);
     return file;
   });
-  // This process is one of a test run itself, which its children are not to take part in.
-  const { NODE_TEST_CONTEXT: _, ...env } = process.env;
+}
+
+/** Run files with these contents, each in a process of its own or all in one; the exit code, and what was counted in the end. */
+function runOf(t: TestContext, sources: readonly string[], isTogether: boolean, settings: Record<string, string> = {}) {
+  const files = written(t, Object.fromEntries(sources.entries()));
   const args = [join(root, 'scripts', 'run-tests.mjs'), ...(isTogether ? ['--together'] : []), ...files];
   const { status, stdout } = spawnSync(process.execPath, args, {
     cwd: root,
@@ -48,13 +54,23 @@ for (const isTogether of [false, true]) {
   });
 }
 
-for (const [what, source] of Object.entries({ killed, exiting, leaving, unloadable, empty })) {
-  for (const isTogether of [true, false]) {
-    test(`of files run ${isTogether ? 'together' : 'each by itself'} one that is ${what} fails the run`, (t) => {
-      assert.equal(runOf(t, [passing, source], isTogether)[0], 1);
-    });
-  }
-}
+test('a file that ends its process, cannot be loaded or has no test is named, by itself and together with others', (t) => {
+  const bad = Object.entries({ killed, exiting, leaving, unloadable, empty });
+  const lists = bad.map(([what, source]) =>
+    written(t, { [`${what}-by-itself`]: source, passing, [`${what}-together`]: source }),
+  );
+  const plan = lists.flatMap(([alone, ...together]) => [[alone], together]);
+  const loaders = ['tsx-in-threads', 'test-seed'].flatMap((name) => ['--import', `./scripts/${name}.mjs`]);
+  const args = [...loaders, 'scripts/test-lanes.mjs', JSON.stringify(plan)];
+  const { status, stderr } = spawnSync(process.execPath, args, { cwd: root, env, encoding: 'utf8' });
+  assert.equal(status, 1);
+  const named = (how: string) => bad.filter(([what]) => stderr.includes(`${what}-${how}.test.ts`)).length;
+  assert.deepEqual([named('by-itself'), named('together')], [bad.length, bad.length], stderr);
+});
+
+test('a file without a test fails the run', (t) => {
+  assert.equal(runOf(t, [passing, empty], false)[0], 1);
+});
 
 test('a file that never ends fails the run', (t) => {
   assert.equal(runOf(t, [passing, hanging], false, { READBACK_TEST_LIMIT_MS: '10000' })[0], 1);
