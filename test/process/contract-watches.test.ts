@@ -23,6 +23,7 @@ const pages: Record<string, Page> = {};
 const scope = newestFirst({ after });
 before(async () => {
   service = await RunningService.start(scope, env);
+  await service.pauseVectors();
   site = await Site.open(scope, pages);
 });
 
