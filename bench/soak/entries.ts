@@ -164,6 +164,12 @@ export const soakEntries: readonly SoakEntry[] = [
     limitMinutes: 10,
   },
   {
+    name: 'activation',
+    shows: 'models are switched under two hundred searches a second: none fails, each is answered by one of the two',
+    files: ['bench/soak/activation.soak.ts'],
+    limitMinutes: 5,
+  },
+  {
     name: 'restart-storm',
     shows: 'a start with 10,000 queued jobs, 1,000 dead ones and 500 watches due',
     files: ['bench/soak/restart-storm.soak.ts'],

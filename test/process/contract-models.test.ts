@@ -364,38 +364,6 @@ test('a comparison ranks by each model, measures each two of them, and is logged
     for (const side of ['dense', 'pages']) assert.deepEqual(readdirSync(join(service.dataDir, 'index', side)), ['1']);
 });
 
-test('vectors of one number and of 8,192 are searched as others are', async (t) => {
-  const [narrow, wide] = await Promise.all([1, 8192].map((dim) => startFakeProvider(t, { dim })));
-  const ends = RunningService.start(t, {
-    SERVICE_PROVIDERS__NARROW__BASE_URL: `${narrow.url}/v1`,
-    SERVICE_PROVIDERS__WIDE__BASE_URL: `${wide.url}/v1`,
-  });
-  const own = await ends;
-  const [page] = await addPages(own, 3);
-  const models = [
-    { provider: 'narrow', model_name: 'm', dim: 1, max_input_tokens: 512 },
-    { provider: 'wide', model_name: 'm', dim: 8192, max_input_tokens: 512 },
-  ];
-  for (const model of models) {
-    const { body } = await own.call<ModelInfo>('POST', '/v1/models', model);
-    await own.call('POST', pathOf(body.id, '/backfill'), { confirm: true });
-    const { status, embedded_chunks, last_error } = await ended(body.id, own);
-    assert.deepEqual([status, embedded_chunks, last_error], ['complete', 3, null]);
-    assert.equal((await own.call('POST', pathOf(body.id, '/activate'))).status, 200);
-    const found = await own.call<SearchResponse>('POST', '/v1/search', { query: 'herons hunt fish', min_relevance: 0 });
-    assert.deepEqual(
-      [found.status, found.body.results.length, found.body.timing_ms.degraded_dense],
-      [200, 3, undefined],
-    );
-    const near = await own.call<{ results: unknown[] }>('GET', `/v1/pages/${page}/similar`);
-    assert.deepEqual([near.status, near.body.results.length], [200, 2]);
-  }
-  await own.stop();
-  if (isClustered) return; // no host has the data folder
-  const report = await checkFolder(own.dataDir);
-  assert.deepEqual([report.store, report.index.flatMap(({ findings }) => findings)], [[], []]);
-});
-
 test('a provider that answers other dimensions, refuses the missing key, or has no address fails the backfill in words', async () => {
   const before = (await backfillJobs()).length;
   for (const [changes, says] of [

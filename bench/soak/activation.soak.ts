@@ -6,9 +6,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ModelBackfillResponse } from '../../src/domain/model.ts';
-import { library } from '../app/whole-system.ts';
-import { startFakeProvider } from '../providers/fake-provider-server.ts';
-import { RunningService, until } from './service.ts';
+import { library } from '../../test/app/whole-system.ts';
+import { RunningService, until } from '../../test/process/service.ts';
+import { startFakeProvider } from '../../test/providers/fake-provider-server.ts';
 
 const models = ['local-multilingual-e5-small-384', 'second'];
 const switches = 10;
