@@ -170,6 +170,13 @@ export const soakEntries: readonly SoakEntry[] = [
     limitMinutes: 5,
   },
   {
+    name: 'upgrade',
+    shows:
+      'the rehearsal of an upgrade with few pages: words serve at once, vectors are filled, a backup takes it back',
+    files: ['bench/soak/upgrade.soak.ts'],
+    limitMinutes: 10,
+  },
+  {
     name: 'restart-storm',
     shows: 'a start with 10,000 queued jobs, 1,000 dead ones and 500 watches due',
     files: ['bench/soak/restart-storm.soak.ts'],

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { patienceMs, patientSettings } from '../process/service.ts';
+import { patienceMs, patientSettings } from '../../test/process/service.ts';
 
 const root = join(import.meta.dirname, '../..');
 const pages = 200;
