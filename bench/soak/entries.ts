@@ -119,7 +119,7 @@ export const soakEntries: readonly SoakEntry[] = [
     files: [
       'test/process/documents.test.ts',
       'bench/soak/endless-document.soak.ts',
-      'test/process/fetch-memory.test.ts',
+      'test/process/memory.test.ts',
       'test/compute/feed/read-feed.test.ts',
       'test/reliability/regular-expressions.test.ts',
     ],
