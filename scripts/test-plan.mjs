@@ -35,11 +35,13 @@ const slowFiles = new Set([
 const quickThere = ['test/app/near-pages.test.ts'];
 /** What a file changes for the whole of its process, or has done before each of its tests. */
 const ownsProcess =
-  /^(?:before|beforeEach|afterEach)\(|\bmock\b|process\.(?:env|umask|chdir|on|exit)\b|syncBuiltinESMExports|configureGlobal|\bgc\b/m;
+  /^(?:before|beforeEach|afterEach)\(|\bsharedService\(|\bmock\b|process\.(?:env|umask|chdir|on|exit)\b|syncBuiltinESMExports|configureGlobal|\bgc\b/m;
 /** Whole systems share threads and encoders: those take longer to load than most tests take. */
 const hasSystems = /(?:whole|video)-system\.ts|\/compiled\.ts/;
 /** Files of a process that is shared: enough that its start does not count, few enough that the last one is not waited for long. */
 const filesTogether = 10;
+/** Folders whose slow files share processes as quick ones do, where nothing of theirs is done for the whole of a process. */
+const sharingFolders = new Set(['process', 'reliability', 'cli']);
 /** Folders whose files take longest, longest first: a long one that begins last is waited for alone. */
 const longFolders = [...slowFolders, 'http', 'index', 'actors', 'threads', 'fsck', 'providers'];
 
@@ -54,7 +56,8 @@ function companyOf(file) {
   const source = readFileSync(file, 'utf8');
   if (ownsProcess.test(source)) return null;
   if (hasSystems.test(source)) return 'systems';
-  return isSlow(file) ? null : 'values';
+  if (!isSlow(file)) return 'values';
+  return sharingFolders.has(folderOf(file)) ? 'services' : null;
 }
 
 /** Place in the order: files of long folders first. */
@@ -81,7 +84,7 @@ export function together(name, files) {
 export function planOf(files) {
   const ordered = [...files].sort((a, b) => rankOf(a) - rankOf(b) || a.localeCompare(b));
   const inCompany = (company) => ordered.filter((file) => companyOf(file) === company);
-  const groups = ['systems', 'values'].flatMap((company) => {
+  const groups = ['systems', 'services', 'values'].flatMap((company) => {
     const shared = inCompany(company);
     return Array.from({ length: Math.ceil(shared.length / filesTogether) }, (_, at) =>
       shared.slice(at * filesTogether, (at + 1) * filesTogether),
