@@ -10,6 +10,7 @@ const openFiles = 200;
 
 test('half-open connections of nobody known, more than the process may have files, hinder neither writes nor searches', async (t) => {
   const service = await RunningService.start(t, { [openFilesVariable]: String(openFiles) });
+  await service.pauseVectors();
   const { hostname, port } = new URL(service.url);
   const sockets: Socket[] = [];
   t.after(() => {
