@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { proveStore } from '../../src/store/look-apart.ts';
 import { RunningService, withoutModel } from '../process/service.ts';
 
 const damages: Record<string, { change: (good: Buffer) => Buffer | null; says: RegExp }> = {
@@ -20,6 +21,9 @@ const damages: Record<string, { change: (good: Buffer) => Buffer | null; says: R
   'cut short': { change: (good) => good.subarray(0, 8192), says: /it ends after 8192 bytes, too early/ },
 };
 
+/** With which the service is started, too. */
+const started = ['gone', 'without its second page'];
+
 test('a damaged store is refused with the reason and left as it is; the good file in its place is served again', async (t) => {
   const service = await RunningService.start(t, withoutModel);
   const page = { url: 'https://cellar.example/', body_extracted: 'Barrels of cider, and a cat that guards them.' };
@@ -31,10 +35,13 @@ test('a damaged store is refused with the reason and left as it is; the good fil
     const changed = change(good);
     if (changed === null) rmSync(file);
     else writeFileSync(file, changed);
-    const { code, signal, stderr } = await service.attempt();
-    assert.deepEqual([code, signal], [6, null], what);
-    assert.match(stderr, says, what);
-    assert.equal(stderr.trim().split('\n').length, 1, `one line: ${stderr}`);
+    await assert.rejects(proveStore(service.dataDir, { isShared: false, wasUsed: true }), { message: says }, what);
+    if (started.includes(what)) {
+      const { code, signal, stderr } = await service.attempt();
+      assert.deepEqual([code, signal], [6, null], what);
+      assert.match(stderr, says, what);
+      assert.equal(stderr.trim().split('\n').length, 1, `one line: ${stderr}`);
+    }
     if (changed === null) assert.equal(existsSync(file), false, 'no empty store is made');
     else assert.deepEqual(readFileSync(file), changed, what);
   }
