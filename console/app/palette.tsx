@@ -102,7 +102,10 @@ function Choices({ close }: { close: () => void }) {
     const controller = new AbortController();
     const timer = setTimeout(() => {
       get<SuggestResponse>('/v1/search/suggest', { q: text }, controller.signal).then(
-        ({ suggestions }) => setFound(suggestions),
+        ({ suggestions }) => {
+          setFound(suggestions);
+          setActive(0);
+        },
         () => setFound([]),
       );
     }, pauseMs);

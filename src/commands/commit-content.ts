@@ -10,14 +10,19 @@ import { leaveGap } from './backfill-model.ts';
 import { queueFacts } from './edit-pages.ts';
 import { moveTombstones } from './forget.ts';
 import { type Attempt, type JobPolicy, ownsJob } from './move-job.ts';
+import { queueExtraction } from './page-entities.ts';
 import { type FetchedPage, putText } from './store-fetched.ts';
+
+export interface Replacement extends FetchedPage {
+  readEntities: boolean;
+}
 
 interface PageContent {
   page_no: number;
   /** Facts among the indexed words (compute/text/facts-text.ts): others by now are indexed next. */
   facts?: string;
-  /** The text of these chunks, which replaces the stored one. */
-  replacement?: FetchedPage | undefined;
+  /** The text of these chunks, which replaces the stored one; `indexed_at` is null until the job is done. */
+  replacement?: Replacement | undefined;
   chunks: Chunk[];
   /** Per vector space: chunk count × dim, row by row. */
   vectors: ReadonlyMap<number, Float32Array>;
@@ -42,8 +47,7 @@ export function commitContent(attempt: Attempt | null, content: PageContent): Co
     if (replacement !== undefined && transaction.blacklist.match(replacement.final) !== undefined) return null;
     const count = content.chunks.length;
     if (attempt === null && count === 0) return null;
-    const page =
-      replacement === undefined ? stored : putText(transaction, { ...stored, entity_job: null }, replacement);
+    const page = replacement === undefined ? stored : putText(transaction, { ...stored, indexed_at: null }, replacement);
     const first = count === 0 ? 0 : transaction.counters.take('label', count);
     const obsolete = { first: page.first_label, count: page.chunk_count };
     const { language = null, passage_languages = [], word_count = 0 } = content;
@@ -54,6 +58,7 @@ export function commitContent(attempt: Attempt | null, content: PageContent): Co
       queueFacts(transaction, indexed, job.updated_at);
     transaction.pages.putChunks(page.no, content.chunks);
     storeVectors(transaction, content, { at: job.updated_at, max_attempts: job.max_attempts });
+    if (replacement !== undefined) queueExtraction(transaction, page.no, replacement.readEntities);
     return { labels: { first, count }, obsolete };
   };
 }

@@ -53,9 +53,14 @@ export function storeFetched(attempt: Attempt, fetched: FetchedPage): Command<St
   };
 }
 
+/** Title and metadata of a page with a fetched text. */
+export function factsBehind(page: Page, { title, facts }: FetchedPage): Pick<Page, 'title' | 'metadata'> {
+  return { title: titleBehind(page, title), metadata: withFacts(page.metadata, facts) };
+}
+
 export function putText({ pages }: Transaction, page: Page, fetched: FetchedPage): Page {
-  const { title, body, content_hash, sections, facts } = fetched;
-  const filled = { ...page, title: titleBehind(page, title), metadata: withFacts(page.metadata, facts), content_hash };
+  const { body, content_hash, sections } = fetched;
+  const filled = { ...page, ...factsBehind(page, fetched), content_hash };
   pages.put(filled, page);
   pages.putBody(page.no, body, sections);
   return filled;
@@ -63,7 +68,7 @@ export function putText({ pages }: Transaction, page: Page, fetched: FetchedPage
 
 type Refresh = Omit<PageRefreshResponse['results'][number], 'page_id'>;
 
-/** Queue jobs that fetch texts again; a number is null for an unknown id. A page without a text has its dead job retried. */
+/** Queue jobs that fetch texts again, or retry dead ones of these pages; a number is null for an unknown id. */
 export function refreshPages(pageNos: readonly (number | null)[], policy: JobPolicy): Command<Refresh[]> {
   return (transaction) => pageNos.map((no) => refreshPage(transaction, no, policy));
 }
@@ -75,7 +80,7 @@ function refreshPage(transaction: Transaction, no: number | null, policy: JobPol
   const jobs = [page.index_job, page.refresh_job ?? 0].map((job) => transaction.jobs.get(job));
   const waiting = jobs.find(isInFlight);
   if (waiting !== undefined) return { outcome: 'waiting', job_id: idOf('job', waiting.no) };
-  const dead = page.status === 'dead' ? jobs[0] : undefined;
+  const dead = jobs[page.status === 'dead' ? 0 : 1];
   const retried = dead && moveJob(transaction, dead, { type: 'retry', at: policy.at });
   if (retried) return { outcome: 'queued', job_id: idOf('job', retried.no) };
   const job = createJob(transaction, { kind: 'fetch_and_index', page_no: page.no, ...policy });

@@ -185,9 +185,9 @@ const isTagFolder = "parent IN (SELECT id FROM moz_bookmarks WHERE guid = 'tags_
 const mostFolders = 100_000;
 const deepestFolder = 64;
 const tagSeparator = '\u001f';
-const bookmarkFolders = `SELECT id, parent, title FROM moz_bookmarks WHERE ${step}(id) AND type = 2 LIMIT ${mostFolders}`;
+const bookmarkFolders = `SELECT id, parent, ${titleOf('title')} FROM moz_bookmarks WHERE ${step}(id) AND type = 2 LIMIT ${mostFolders}`;
 const bookmarks = `SELECT a.url, ${titleOf('coalesce(b.title, a.title)')}, b.dateAdded AS time, b.parent,
-    (SELECT group_concat(t.title, '${tagSeparator}') FROM moz_bookmarks l JOIN moz_bookmarks t ON t.id = l.parent
+    (SELECT group_concat(iif(octet_length(t.title) > ${mostTitleBytes}, NULL, t.title), '${tagSeparator}') FROM moz_bookmarks l JOIN moz_bookmarks t ON t.id = l.parent
       WHERE ${step}(l.id) AND l.fk = b.fk AND l.type = 1 AND t.${isTagFolder}) AS tags
   FROM moz_bookmarks b JOIN moz_places a ON a.id = b.fk WHERE ${step}(b.id) AND ${step}(a.id) AND b.type = 1
     AND octet_length(a.url) <= ${mostUrlBytes}

@@ -120,7 +120,8 @@ class PageAuditor extends PageReader {
       else if (page.status !== pageStatusUnder[job.status]) {
         yield `page ${page.no} is ${page.status} and its index job ${job.no} is ${job.status}`;
       }
-      if (page.status === 'indexed' && page.indexed_at === null) yield `page ${page.no} is indexed at no time`;
+      if (page.status === 'indexed' && page.indexed_at === null && page.refresh_job === undefined)
+        yield `page ${page.no} is indexed at no time`;
       if (page.status === 'indexed' && !this.hasBody(page.no)) yield `page ${page.no} has no text`;
     }
   }

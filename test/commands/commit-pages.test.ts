@@ -5,11 +5,13 @@ import { claimJobs } from '../../src/commands/claim-jobs.ts';
 import { commitContent, commitPages } from '../../src/commands/commit-content.ts';
 import { editPages, relabelPage } from '../../src/commands/edit-pages.ts';
 import { ingestPage } from '../../src/commands/ingest-page.ts';
-import { completeJob } from '../../src/commands/move-job.ts';
+import { completeJob, failJob } from '../../src/commands/move-job.ts';
 import { noteNames, queueExtraction } from '../../src/commands/page-entities.ts';
+import { refreshPages } from '../../src/commands/store-fetched.ts';
 import { factsText } from '../../src/compute/text/facts-text.ts';
 import { builtInModel } from '../../src/domain/model.ts';
 import { bareChunk } from '../../src/domain/page.ts';
+import { idOf } from '../../src/domain/values.ts';
 import { newModel } from '../../src/machines/model.ts';
 import { TemporaryStore } from '../store/temporary-store.ts';
 import { submission } from './submissions.ts';
@@ -20,13 +22,15 @@ const content = (page_no: number, chunks: number) => ({
   chunks: Array.from({ length: chunks }, () => chunk),
   vectors: new Map([[1, new Float32Array(chunks * 2)]]),
 });
-const claim = claimJobs({
+const notFound = { outcome: 'not_found', job_id: null };
+const claimed = {
   at: 1,
   incarnation: 'life 1',
   leaseMs: 600,
   free: { suspect: 1, index: 9, fetch: 9, poll: 9, purge: 0, background: 9, backfill: 9, entities: 9 },
   running: 0,
-});
+};
+const claim = claimJobs(claimed);
 
 test('pages of one commit have labels that follow each other, refused ones included', async () => {
   await using temporary = await TemporaryStore.open();
@@ -177,4 +181,42 @@ test('tags that change while a page is indexed, or later, are indexed by one job
   assert.equal(page().status, before.status, 'the page does not follow it');
   await temporary.commit(ingestPage(submission({ metadata: { tags: ['four'] } })));
   assert.equal(page().facts_job, 4, 'tags of an import are indexed, too');
+});
+
+test('a refresh replaces text, chunks and names in one commit, and says until its job is done that it is not indexed', async () => {
+  await using temporary = await TemporaryStore.open();
+  const { reader } = temporary.store;
+  const page = () => reader.pages.get(1);
+  const refresh = () => temporary.commit(refreshPages([1, 7, null], { at: 30, max_attempts: 1 }));
+  await temporary.commit(ingestPage(submission({ body: 'Oslo and Bergen', at: 0 })));
+  assert.deepEqual((await refresh())[0], { outcome: 'waiting', job_id: idOf('job', 1) });
+  await temporary.commit(claim);
+  await temporary.commit(commitPages([{ attempt: { job_no: 1, claim: 1 }, content: content(1, 3) }]));
+  await temporary.commit(completeJob({ job_no: 1, claim: 1 }, 20));
+  const [queued, ...others] = await refresh();
+  assert.deepEqual(others, [notFound, notFound]);
+  assert.equal(queued.outcome, 'queued');
+  assert.equal((await refresh())[0].outcome, 'waiting');
+  await temporary.commit(claimJobs({ ...claimed, at: 40 }));
+  const attempt = { job_no: page()?.refresh_job ?? 0, claim: 2 };
+  const final = {
+    canonical_url: 'https://example.com/a',
+    original_url: 'https://example.com/a',
+    domain: 'example.com',
+  };
+  const facts = { published_at: null, author: 'Ada', lang: null, site_name: null };
+  const text = { page_no: 1, final, title: 'Other', body: 'Rome', content_hash: 'h', sections: [], facts };
+  const replacing = { ...content(1, 1), replacement: { ...text, readEntities: true } };
+  const stale = await temporary.commit(commitContent({ ...attempt, claim: 9 }, replacing));
+  assert.deepEqual([stale, reader.pages.body(1)], [null, 'Oslo and Bergen']);
+  const done = await temporary.commit(commitContent(attempt, replacing));
+  assert.deepEqual(done?.obsolete, { first: 1, count: 3 });
+  const { status, indexed_at, chunk_count, metadata } = page() ?? {};
+  assert.deepEqual([status, indexed_at, chunk_count, metadata?.author], ['indexed', null, 1, 'Ada']);
+  assert.equal(reader.pages.body(1), 'Rome');
+  assert.equal(reader.jobs.get(page()?.entity_job ?? 0)?.status, 'pending');
+  assert.equal(reader.backfills.lacking(1, 1) ?? 0, 0);
+  await temporary.commit(failJob(attempt, 50, { message: 'gone', permanent: true, delayMs: 0 }));
+  const again = await refresh();
+  assert.deepEqual(again[0], { outcome: 'queued', job_id: idOf('job', attempt.job_no) }, 'a dead one is retried');
 });

@@ -8,9 +8,14 @@
  */
 
 import { hash } from 'node:crypto';
-import { titleBehind } from '../../commands/ingest-page.ts';
-import { queueExtraction } from '../../commands/page-entities.ts';
-import { type FetchedPage, type StoredFetch, storeFetched, storeSaid } from '../../commands/store-fetched.ts';
+import { putFacts } from '../../commands/edit-pages.ts';
+import {
+  type FetchedPage,
+  factsBehind,
+  type StoredFetch,
+  storeFetched,
+  storeSaid,
+} from '../../commands/store-fetched.ts';
 import type { ExtractedPage } from '../../compute/extraction/extract-html.ts';
 import { isWallTitle } from '../../compute/extraction/recognize-wall.ts';
 import type { TranscriptText } from '../../compute/transcript/transcript-text.ts';
@@ -146,16 +151,17 @@ export function fetchAndIndexHandler(dependencies: FetchAndIndexDependencies): J
   const refresh = async (page: Page, job: Job, context: JobContext): Promise<Completion> => {
     if (page.refresh_job !== job.no) return undefined; // a later job does
     const { attempt, signal } = context;
-    const replacement = await fetched(page, job, context);
-    if (replacement.content_hash !== page.content_hash) {
-      const titled = { ...page, title: titleBehind(page, replacement.title) };
-      await index({ page: titled, attempt, signal, replacement, readText: () => replacement.body });
+    const text = await fetched(page, job, context);
+    const known = { ...page, ...factsBehind(page, text) };
+    // An earlier run may have stored this text without indexing it.
+    if (page.indexed_at === null || text.content_hash !== page.content_hash || known.title !== page.title) {
+      const replacement = { ...text, readEntities };
+      await index({ page: known, attempt, signal, replacement, readText: () => text.body });
     }
     return (transaction) => {
       const read = transaction.pages.get(page.no);
-      if (read === undefined) return;
-      transaction.pages.put({ ...read, indexed_at: now() }, read);
-      if (read.entity_job === null) queueExtraction(transaction, page.no, readEntities);
+      if (read !== undefined)
+        putFacts(transaction, { ...read, ...factsBehind(read, text), indexed_at: now() }, read, now());
     };
   };
 

@@ -7,11 +7,10 @@
  * 3. add them to both sides of the index and remove what they replace
  * 4. the job's completion makes the page `indexed` and queues the reading of its entities, if enabled
  */
-import { commitPages } from '../../commands/commit-content.ts';
+import { commitPages, type Replacement } from '../../commands/commit-content.ts';
 import { relabelPage } from '../../commands/edit-pages.ts';
 import { type Attempt, ownsJob } from '../../commands/move-job.ts';
 import { queueExtraction } from '../../commands/page-entities.ts';
-import type { FetchedPage } from '../../commands/store-fetched.ts';
 import { embeddingTexts } from '../../compute/embedding/embedding-text.ts';
 import { bylineOf } from '../../compute/text/byline.ts';
 import { authorText, factsText } from '../../compute/text/facts-text.ts';
@@ -40,7 +39,7 @@ interface PageToIndex extends BatchedPage {
   /** Of the job that indexes its text; null for a bare chunk. */
   attempt: Attempt | null;
   /** Its new text, which replaces the stored one. */
-  replacement?: FetchedPage;
+  replacement?: Replacement;
 }
 
 /** Steps 1 to 3. Errors: `takenOver` for a lost claim; of text, thread, store, index, provider; the signal's reason. */

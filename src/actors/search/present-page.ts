@@ -19,15 +19,15 @@ export interface Presentation {
 }
 
 /** A slice of a page's text, UTF-16 offsets. */
-export type ReadText = (pageNo: number, from: number, to: number) => string;
+export type ReadText = (page: Pick<PageHead, 'no' | 'first_label'>, from: number, to: number) => string;
 
 /** Caches each page's beginning, which its passages share, for one search. */
 export function textsOf({ pages }: StoreReader): ReadText {
   const heads = new Map<number, string>();
-  return (pageNo, from, to) => {
-    const head = heads.get(pageNo) ?? pages.bodyHead(pageNo);
-    heads.set(pageNo, head);
-    return to <= head.length ? head.slice(from, to) : pages.bodySlice(pageNo, from, to);
+  return ({ no, first_label }, from, to) => {
+    const head = heads.get(first_label) ?? pages.bodyHead(no);
+    heads.set(first_label, head);
+    return to <= head.length ? head.slice(from, to) : pages.bodySlice(no, from, to);
   };
 }
 
@@ -45,7 +45,7 @@ export function presentPage(
     const chunk = reader.pages.chunk(page.no, ordinal);
     // Indexed again since, or without text.
     if (chunk === undefined || isBare(chunk)) return [];
-    const text = readText(page.no, chunk.char_start, chunk.char_end);
+    const text = readText(page, chunk.char_start, chunk.char_end);
     const relevance = rounded(relevanceOf(label));
     const passage = { chunk_id: idOf('chunk', label), ordinal, char_start: chunk.char_start, text, score, relevance };
     const snippet = { start: 0, end: Math.min(text.length, maxSnippet) };

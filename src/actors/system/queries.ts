@@ -218,10 +218,15 @@ async function inTime(state: Promise<IndexState>): Promise<IndexState> {
   }
 }
 
-/** A stored text never changes, but may be deleted during the read. Errors: DomainError `not_found`. */
+const replaced = () => new DomainError('conflict', 'the text was replaced meanwhile');
+
+/** Errors: DomainError `not_found`, or `conflict` for a text that a refresh replaced. */
 async function* textParts(reader: StoreReader, no: number, from: number, to: number): AsyncGenerator<string> {
+  const hash = reader.pages.head(no)?.content_hash;
   for (let at = from; at < to; at += partLength) {
-    if (!reader.pages.has(no)) throw unknownId('page', idOf('page', no));
+    const page = reader.pages.head(no);
+    if (page === undefined) throw unknownId('page', idOf('page', no));
+    if (page.content_hash !== hash) throw replaced();
     yield slicedText(reader, no, at, Math.min(at + partLength, to));
   }
 }
@@ -232,7 +237,7 @@ async function* chunkRows({ pages }: StoreReader, no: number): AsyncGenerator<Pa
   for (let ordinal = 0; ; ordinal++) {
     const page = pages.head(no);
     if (page === undefined) throw unknownId('page', idOf('page', no));
-    if (page.first_label !== label) throw new DomainError('conflict', 'the text was replaced meanwhile');
+    if (page.first_label !== label) throw replaced();
     const chunk = pages.chunk(no, ordinal);
     if (chunk === undefined || isBare(chunk)) return;
     const text = pages.bodySlice(no, chunk.char_start, chunk.char_end);

@@ -144,7 +144,7 @@ export const pageRoutes: RouteGroup = (app, context) => {
     operationId: 'refresh_pages',
     summary: 'Fetch the text of up to 500 pages again',
     description:
-      'Each gets a `fetch_and_index` job. The stored text is found until the new one replaces it, and stays if the fetch fails. Visits, tags, notes and highlights are kept.',
+      'Each gets a `fetch_and_index` job; a page whose job is dead has that one retried. The stored text is found until the new one replaces it, and stays if the fetch fails. Visits, tags, notes and highlights are kept.',
     body: page.pageRefreshRequest,
     answer: page.pageRefreshResponse,
   });
