@@ -41,12 +41,20 @@ export const soakEntries: readonly SoakEntry[] = [
       'test/process/entity-crash.test.ts',
       'test/process/clusters-crash.test.ts',
       'test/process/forget-crash.test.ts',
+      'test/process/readdress-crash.test.ts',
       'test/process/watches.test.ts',
       'test/process/recovery.test.ts',
       'test/process/backfill.test.ts',
     ],
-    env: { READBACK_BACKFILL_ROUNDS: '3' },
+    env: { READBACK_BACKFILL_ROUNDS: '3', READBACK_TEST_ALL_POINTS: '1' },
     limitMinutes: 20,
+  },
+  {
+    name: 'backlog',
+    shows:
+      'a thousand pages arrive faster than they are indexed: all are acknowledged, searches go on, and memory stays',
+    files: ['bench/soak/backlog.soak.ts'],
+    limitMinutes: 10,
   },
   {
     name: 'ledger',

@@ -47,7 +47,8 @@ export function commitContent(attempt: Attempt | null, content: PageContent): Co
     if (replacement !== undefined && transaction.blacklist.match(replacement.final) !== undefined) return null;
     const count = content.chunks.length;
     if (attempt === null && count === 0) return null;
-    const page = replacement === undefined ? stored : putText(transaction, { ...stored, indexed_at: null }, replacement);
+    const page =
+      replacement === undefined ? stored : putText(transaction, { ...stored, indexed_at: null }, replacement);
     const first = count === 0 ? 0 : transaction.counters.take('label', count);
     const obsolete = { first: page.first_label, count: page.chunk_count };
     const { language = null, passage_languages = [], word_count = 0 } = content;

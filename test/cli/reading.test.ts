@@ -96,6 +96,8 @@ test('pages are listed, shown, forgotten and allowed again', async (t) => {
 
   const dry = await cli.run(['refresh', '--domain', 'sea.example', '--dry-run']);
   assert.deepEqual([dry.code, dry.stdout], [0, '2 pages would be fetched again\n']);
+  const older = await cli.run(['refresh', '--older-than', '2100-01-01', '--dry-run']);
+  assert.equal(older.stdout, '3 pages would be fetched again\n');
   const younger = await cli.run(['refresh', '--older-than', '2024-01-31']);
   assert.deepEqual([younger.code, younger.stdout], [0, '0 pages will be fetched again\n']);
   const refreshed = await cli.run(['refresh', ids[0], 'pg_zzzzzzzz']);

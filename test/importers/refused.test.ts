@@ -188,6 +188,12 @@ test('a database that is to compute what a history has is refused, as is one who
       `CREATE TABLE urls(id INTEGER PRIMARY KEY, url TEXT, title TEXT, ${rest}); CREATE VIEW visits AS SELECT 1; ${row.split(';')[0]}`,
       /no history of/,
     ],
+    [
+      `CREATE TABLE moz_places(id INTEGER PRIMARY KEY, url, title, visit_count INTEGER, hidden INTEGER, last_visit_date INTEGER);
+        CREATE TABLE moz_historyvisits(id INTEGER PRIMARY KEY, place_id INTEGER, visit_date INTEGER, visit_type INTEGER);
+        CREATE VIEW moz_bookmarks AS SELECT 1 AS id, 1 AS type, 1 AS fk, 1 AS parent, 'a' AS title, 1 AS dateAdded, 'g' AS guid`,
+      /table moz_bookmarks is virtual or has computed columns/,
+    ],
   ];
   for (const [sql, message] of cases) {
     const path = join(temporaryFolder(t), 'History');

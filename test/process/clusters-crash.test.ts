@@ -26,7 +26,7 @@ const topics = [
   'chess king bishop knight pawn castle opening board rook check',
   'engine steam piston boiler cylinder valve pressure pump coal wheel',
 ].map((words) => words.split(' '));
-const perTopic = 10;
+const perTopic = process.env.READBACK_TEST_ALL_POINTS === '1' ? 25 : 10;
 
 const phaseOf = ({ finished_at, params }: ClusterRunResponse) =>
   finished_at !== null ? 'over' : 'model' in params ? 'drafted' : 'begun';

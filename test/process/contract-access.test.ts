@@ -20,6 +20,7 @@ const endpoints: readonly [method: string, path: string, scope: 'read' | 'write'
   ['POST', '/v1/pages', 'write'],
   ['POST', '/v1/pages/batch', 'write'],
   ['POST', '/v1/pages/status/batch', 'read'],
+  ['POST', '/v1/pages/refresh', 'write'],
   ['GET', '/v1/pages/{page_id}', 'read'],
   ['GET', '/v1/pages/{page_id}/chunks', 'read'],
   ['GET', '/v1/pages/{page_id}/status', 'read'],

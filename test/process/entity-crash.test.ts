@@ -9,8 +9,8 @@ import type { EntityDetailResponse, EntityMergeListResponse, UndoMergeResponse }
 import { seededChance } from '../seeded-chance.ts';
 import { RunningService, until, withEntities } from './service.ts';
 
-const pages = 3;
-const pairsOfPage = 20;
+const pages = process.env.READBACK_TEST_ALL_POINTS === '1' ? 6 : 3;
+const pairsOfPage = process.env.READBACK_TEST_ALL_POINTS === '1' ? 40 : 20;
 const kills = 1;
 
 test('merges survive kills while they are made, each once, and are undone last in, first out', async (t) => {

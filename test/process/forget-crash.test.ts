@@ -13,7 +13,7 @@ import { seededChance } from '../seeded-chance.ts';
 import { RunningService, until } from './service.ts';
 
 const canary = 'zqxverbork';
-const forgotten = 30;
+const forgotten = process.env.READBACK_TEST_ALL_POINTS === '1' ? 100 : 30;
 const kept = 20;
 const kills = Number(process.env.READBACK_TEST_KILLS ?? '3');
 

@@ -45,7 +45,7 @@ function push(service: RunningService) {
 }
 
 test('SIGTERM under load stops in order, and nothing that was acknowledged is lost', async (t) => {
-  const service = await RunningService.start(t, withoutModel);
+  const service = await RunningService.start(t);
   const load = push(service);
   await until(() => load.acknowledged.size >= 100, 'pages are acknowledged');
   const exit = await service.kill('SIGTERM');

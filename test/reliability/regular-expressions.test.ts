@@ -81,7 +81,7 @@ const triesAll = process.env.READBACK_TEST_ALL_EXPRESSIONS === '1';
 const digestOf = ({ pattern }: SourceExpression) => {
   const texts = [...hardTexts(pattern)].map((hard) => hard(tinyLength));
   return createHash('sha256')
-    .update([process.versions.v8, pattern, ...texts].join('\n'))
+    .update([process.versions.v8, yardstick, shortLength, longLengths, tries, pattern, ...texts].join('\n'))
     .digest('hex')
     .slice(0, 16);
 };

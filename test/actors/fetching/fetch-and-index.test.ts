@@ -3,6 +3,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { recoverOrphans } from '../../../src/commands/claim-jobs.ts';
 import { ingestPage } from '../../../src/commands/ingest-page.ts';
+import { completeJob } from '../../../src/commands/move-job.ts';
+import { refreshPages } from '../../../src/commands/store-fetched.ts';
 import { FetchError } from '../../../src/providers/fetch-error.ts';
 import { submission } from '../../commands/submissions.ts';
 import { redirectTo, Site, say } from '../../providers/small-web.ts';
@@ -47,6 +49,42 @@ test('a page that stays without a text is found by what its answer says of it', 
     );
     assert.deepEqual([indexed, bare], [[], title === null ? [] : [{ title, metadata, attempt: null }]]);
   }
+});
+
+test('a challenge is tried again only where the server says that it is busy', async (t) => {
+  const challenge = '<title>Just a moment...</title><script>_cf_chl_opt</script>';
+  for (const [status, permanent] of [
+    [403, true],
+    [429, false],
+    [503, false],
+  ] as const) {
+    const site = await Site.open(t, { '/a': say(challenge, {}, status) });
+    const { run } = await setUp(t, site, '/a');
+    await assert.rejects(run(), (error) => error instanceof FetchError && error.permanent === permanent);
+  }
+});
+
+test('a refresh whose text could not be indexed indexes it when it is tried again, though it is stored', async (t) => {
+  const site = await Site.open(t, { '/a': say(`<title>Locks</title><p>${words}</p>`) });
+  const { temporary, bare, run } = await setUp(t, site, '/a');
+  const { pages, jobs } = temporary.store.reader;
+  await run();
+  await temporary.commit(completeJob({ job_no: 1, claim: jobs.get(1)?.claim ?? 0 }, 10_000));
+  const refresh = async () => {
+    await temporary.commit(refreshPages([1], { at: 5000, max_attempts: 3 }));
+    const [job] = (await temporary.commit(claim)).jobs;
+    const completion = await run(job);
+    await temporary.commit(completeJob({ job_no: job.no, claim: job.claim }, 20_000, completion));
+  };
+  await refresh();
+  assert.deepEqual([bare.length, pages.get(1)?.indexed_at], [0, 20_000], 'the text is the same');
+  // As the commit of an earlier run leaves it.
+  await temporary.commit((transaction) => {
+    const page = transaction.pages.get(1) ?? assert.fail();
+    transaction.pages.put({ ...page, indexed_at: null }, page);
+  });
+  await refresh();
+  assert.deepEqual([bare.length, pages.get(1)?.indexed_at], [1, 20_000]);
 });
 
 test('a title that is only the address is replaced by that of the page', async (t) => {
