@@ -96,17 +96,19 @@ function Choices({ close }: { close: () => void }) {
   const [typed, setTyped] = useState('');
   const [active, setActive] = useState(0);
   const [found, setFound] = useState<readonly QuerySuggestion[]>([]);
+  const isChosen = useRef(false);
   const text = typed.trim();
   useEffect(() => {
     if (text === '' || text.length > maxTyped) return setFound([]);
     const controller = new AbortController();
     const timer = setTimeout(() => {
+      // Nothing moves under the user's choice.
+      const show = (suggestions: readonly QuerySuggestion[]) => {
+        if (!isChosen.current && !controller.signal.aborted) setFound(suggestions);
+      };
       get<SuggestResponse>('/v1/search/suggest', { q: text }, controller.signal).then(
-        ({ suggestions }) => {
-          setFound(suggestions);
-          setActive(0);
-        },
-        () => setFound([]),
+        ({ suggestions }) => show(suggestions),
+        () => show([]),
       );
     }, pauseMs);
     return () => {
@@ -126,10 +128,11 @@ function Choices({ close }: { close: () => void }) {
   };
   const press = (event: KeyboardEvent) => {
     if (event.isComposing) return;
-    if (event.key === 'ArrowDown') setActive((active + 1) % count);
-    else if (event.key === 'ArrowUp') setActive((active + count - 1) % count);
-    else if (event.key === 'Enter') take(active);
-    else return;
+    if (event.key === 'Enter') take(active);
+    else if (event.key === 'ArrowDown' || event.key === 'ArrowUp') {
+      isChosen.current = true;
+      setActive((active + (event.key === 'ArrowDown' ? 1 : count - 1)) % count);
+    } else return;
     event.preventDefault();
   };
   return (
@@ -148,6 +151,7 @@ function Choices({ close }: { close: () => void }) {
         spellcheck={false}
         value={typed}
         onInput={({ currentTarget }) => {
+          isChosen.current = false;
           setTyped(currentTarget.value);
           setActive(0);
         }}
