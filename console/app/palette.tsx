@@ -5,7 +5,8 @@ import type { QuerySuggestion, SuggestResponse } from '../../src/domain/search.t
 import { get } from '../api/client.ts';
 import { Icon, type IconName } from '../ui/icon.tsx';
 import { type Criteria, criteriaOf, linkOf } from '../views/search/criteria.ts';
-import { Option, SuggestionOption, searchOf } from '../views/search/suggestions.tsx';
+import { maxTyped, Option, SuggestionOption, searchOf } from '../views/search/suggestions.tsx';
+import { pauseMs } from '../views/search/use-search.ts';
 import { keysShown, paletteShown } from './keys.tsx';
 import { go, linkTo } from './router.ts';
 import { nextTheme } from './theme.ts';
@@ -62,8 +63,6 @@ function choicesFor(typed: string, found: readonly QuerySuggestion[]): (Entry | 
   return [...matching(actions, typed), ...asked, ...found, ...matching(operators, typed)];
 }
 
-const pauseMs = 120;
-const maxTyped = 200;
 const listId = 'palette-list';
 const idOf = (at: number) => `palette-${at}`;
 const keyOf = (choice: Entry | QuerySuggestion) =>

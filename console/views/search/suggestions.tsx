@@ -11,7 +11,7 @@ import type { Criteria } from './criteria.ts';
 import { pauseMs } from './use-search.ts';
 
 /** The service's maximum. */
-const maxTyped = 200;
+export const maxTyped = 200;
 
 const kinds: Record<QuerySuggestion['kind'], { icon: IconName | null; label: string }> = {
   query: { icon: 'clock', label: 'Earlier search' },
