@@ -3,7 +3,7 @@
  * any thread), the peers installed, and one measurement per process.
  */
 import { spawn } from 'node:child_process';
-import { rm, stat, writeFile } from 'node:fs/promises';
+import { rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -22,6 +22,8 @@ export async function compileBench(): Promise<void> {
   ]);
   if (code !== 0) console.error(`bench: compiled with complaints\n${output}`);
   await writeFile(join(compiled, 'package.json'), '{"type":"module"}\n');
+  // The program finds its models next to its package.json.
+  await symlink(join(root, 'models'), join(compiled, 'models'));
 }
 
 /** Install the peers as their lockfile says, unless they are. Gives the path of their own Node. */
