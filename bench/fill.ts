@@ -130,6 +130,8 @@ try {
   const alternating = [];
   for (let round = 0; round < rounds; round++) {
     const { passages } = await pendingNow();
+    // Too few for another round, which would wait for ever.
+    if (passages < 3 * filledPassages) break;
     await pauseFill(false);
     const from = await nextBatch(passages);
     let to = from;
