@@ -22,8 +22,9 @@ export async function compileBench(): Promise<void> {
   ]);
   if (code !== 0) console.error(`bench: compiled with complaints\n${output}`);
   await writeFile(join(compiled, 'package.json'), '{"type":"module"}\n');
-  // The program finds its models next to its package.json.
-  await symlink(join(root, 'models'), join(compiled, 'models'));
+  // The program finds its files next to its package.json.
+  const kernel = join('models', 'dots.wasm');
+  await symlink(join(root, kernel), join(compiled, kernel));
 }
 
 /** Install the peers as their lockfile says, unless they are. Gives the path of their own Node. */
