@@ -11,7 +11,7 @@ import { parseArgs } from 'node:util';
 import { seededRandom } from '../src/compute/seeded-random.ts';
 import { createTextAnalyzer } from '../src/compute/text/analyze-text.ts';
 import { languageCode, languageOfTag } from '../src/compute/text/language-tags.ts';
-import { decideLanguages } from '../src/compute/text/page-languages.ts';
+import { decideLanguages, loadDetectors } from '../src/compute/text/page-languages.ts';
 import { createWinkTokenizer } from '../src/compute/text/wink-tokenizer.ts';
 import { describeMachine } from './machine.ts';
 
@@ -22,6 +22,7 @@ const alike: Readonly<Record<string, string>> = { da: 'no', hr: 'sr' };
 const { values, positionals } = parseArgs({ options: { declared: { type: 'string' } }, allowPositionals: true });
 const [folder] = positionals;
 if (folder === undefined) throw new Error('give the folder of sentences');
+await loadDetectors();
 const analyzer = createTextAnalyzer(createWinkTokenizer);
 const groupOf = (tag: string) => alike[languageCode(tag)] ?? languageCode(tag);
 

@@ -2,6 +2,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createTextAnalyzer, type TextAnalyzer } from '../../src/compute/text/analyze-text.ts';
+import { loadDetectors } from '../../src/compute/text/page-languages.ts';
 import { createRuleTokenizer } from '../../src/compute/text/rule-tokenizer.ts';
 import { createWinkTokenizer } from '../../src/compute/text/wink-tokenizer.ts';
 import { createQueryAnalyzer, type QueryAnalyzer } from '../../src/engine/analyze-query.ts';
@@ -9,6 +10,8 @@ import { preparePages } from '../../src/engine/prepare-page.ts';
 import { type CorpusSegment, corpusSegment } from '../../src/engine/words/corpus.ts';
 import { createDeletions, labelSegment, openSegment } from '../../src/engine/words/segment.ts';
 import { loadWordList, openWordList, type WordList } from '../../src/engine/words/word-list.ts';
+
+await loadDetectors();
 
 /** No document is longer. */
 const oneChunk = { target_tokens: 1_000_000, overlap_tokens: 0, hard_max_tokens: 1_000_000 };

@@ -1,5 +1,6 @@
 /** Stateless tasks that analyze texts. The modules take a second to load; the first task creates the analyzer. */
 import type { ChunkingSettings } from '../compute/text/chunk-text.ts';
+import { DetectorsNeeded, loadDetectors } from '../compute/text/page-languages.ts';
 import {
   segmentOfChunks as buildSegment,
   type ChunkedText,
@@ -22,6 +23,19 @@ function openedTools(): PageTools {
   return tools;
 }
 
-export const preparePages = (pages: readonly PageText[]): PreparedPages => prepare(openedTools(), pages);
+/** Does the work again when it needs the language detectors for the first time. */
+async function withDetectors<T>(work: () => T): Promise<T> {
+  try {
+    return work();
+  } catch (error) {
+    if (!(error instanceof DetectorsNeeded)) throw error;
+    await loadDetectors();
+    return work();
+  }
+}
 
-export const segmentOfChunks = (page: ChunkedText): SharedArrayBuffer => buildSegment(openedTools(), page);
+export const preparePages = (pages: readonly PageText[]): Promise<PreparedPages> =>
+  withDetectors(() => prepare(openedTools(), pages));
+
+export const segmentOfChunks = (page: ChunkedText): Promise<SharedArrayBuffer> =>
+  withDetectors(() => buildSegment(openedTools(), page));

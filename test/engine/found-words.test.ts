@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createTextAnalyzer } from '../../src/compute/text/analyze-text.ts';
 import { factsText } from '../../src/compute/text/facts-text.ts';
+import { loadDetectors } from '../../src/compute/text/page-languages.ts';
 import { createRuleTokenizer } from '../../src/compute/text/rule-tokenizer.ts';
 import { porterStem } from '../../src/compute/text/stemmers.ts';
 import type { WordClause } from '../../src/domain/query-clause.ts';
@@ -17,6 +18,7 @@ import { createDeletions, openSegment } from '../../src/engine/words/segment.ts'
 import { SparseSearcher } from '../../src/engine/words/sparse-searcher.ts';
 import { wordsIn } from '../../src/engine/words/spelling.ts';
 
+await loadDetectors();
 const tools = openPageTools({ target_tokens: 448, overlap_tokens: 64, hard_max_tokens: 512 });
 const analyzer = createTextAnalyzer(createRuleTokenizer);
 const analyze = createQueryAnalyzer(analyzer);

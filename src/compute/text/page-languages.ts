@@ -3,8 +3,6 @@
  * A language needs two detectors: eld, nearly always right on its 60 languages; and franc, which rejects 340 others
  * that eld takes for relatives, or else a declaration. Otherwise: unknown.
  */
-import { eld } from 'eld/extrasmall';
-import { francAll } from 'franc-all';
 import type { AnalyzedText } from './analyze-text.ts';
 import { languageCode, languageOfTag } from './language-tags.ts';
 import { stopWordsOf } from './stop-words.ts';
@@ -49,7 +47,23 @@ const closePairs: ReadonlyMap<string, string> = new Map([
 ]);
 const ofCharacters = new Set(['zh', 'ja', 'ko']);
 
-/** `declared`: a BCP 47 tag. `passages` are of `text`. */
+type Detectors = Pick<typeof import('eld/extrasmall') & typeof import('franc-all'), 'eld' | 'francAll'>;
+let detectors: Detectors | undefined;
+
+/** Most texts in English do without the detectors, which take 100 MB and .4 s to load. */
+export class DetectorsNeeded extends Error {}
+
+export async function loadDetectors(): Promise<void> {
+  const [{ eld }, { francAll }] = await Promise.all([import('eld/extrasmall'), import('franc-all')]);
+  detectors = { eld, francAll };
+}
+
+function loadedDetectors(): Detectors {
+  if (detectors === undefined) throw new DetectorsNeeded('the language detectors are not loaded');
+  return detectors;
+}
+
+/** `declared`: a BCP 47 tag. `passages` are of `text`. Errors: `DetectorsNeeded` until `loadDetectors` is done. */
 export function decideLanguages(
   text: Part,
   title: Part,
@@ -105,7 +119,7 @@ function detect({ text, starts, ...part }: Part, range: TokenRange, declared: st
   const from = starts[range.token_from] ?? 0;
   const sample = text.slice(from, Math.min(from + readCharacters, starts[range.token_to] ?? text.length));
   if (words < (declared === '' ? leastWords : fewWords) && latinOnly.test(sample)) return '';
-  const { language } = eld.detect(sample);
+  const { language } = loadedDetectors().eld.detect(sample);
   const isDeclared = isClose(language, declared);
   // Templates declare English for any language.
   if (language === '' || (isDeclared && language !== 'en')) return language;
@@ -123,7 +137,7 @@ function isRefuted({ text, ...part }: Part, code: string): boolean {
 
 /** Fit by trigrams, 1 for the language that fits `best`; null if none fits. */
 function fitOf(text: string, code: string): { score: number; best: string } | null {
-  const ranked = francAll(text.slice(0, confirmedCharacters));
+  const ranked = loadedDetectors().francAll(text.slice(0, confirmedCharacters));
   const codeOf = ([name]: [string, number]) => languageCode(Intl.getCanonicalLocales(name)[0]);
   const best = codeOf(ranked[0]);
   return best === 'und' ? null : { score: ranked.find((each) => isClose(codeOf(each), code))?.[1] ?? 0, best };

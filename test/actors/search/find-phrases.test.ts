@@ -9,6 +9,7 @@ import { phraseFinder } from '../../../src/actors/search/find-phrases.ts';
 import { quotingPages } from '../../../src/actors/search/pages-of-clauses.ts';
 import { foldPhrase } from '../../../src/compute/ranking/exact-query.ts';
 import { createTextAnalyzer } from '../../../src/compute/text/analyze-text.ts';
+import { loadDetectors } from '../../../src/compute/text/page-languages.ts';
 import { createRuleTokenizer } from '../../../src/compute/text/rule-tokenizer.ts';
 import { createWinkTokenizer } from '../../../src/compute/text/wink-tokenizer.ts';
 import { preparePages } from '../../../src/engine/prepare-page.ts';
@@ -26,6 +27,7 @@ interface Text {
 }
 
 const queryAnalyzer = createTextAnalyzer(createRuleTokenizer);
+await loadDetectors();
 const tools = {
   analyzer: createTextAnalyzer(createWinkTokenizer),
   embedder: null,

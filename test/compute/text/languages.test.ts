@@ -3,12 +3,13 @@ import { test } from 'node:test';
 import { firstAtLeast } from '../../../src/compute/structures/sorted-search.ts';
 import { createTextAnalyzer } from '../../../src/compute/text/analyze-text.ts';
 import { languageOfTag, languages } from '../../../src/compute/text/language-tags.ts';
-import { decideLanguages, languageOfPassage } from '../../../src/compute/text/page-languages.ts';
+import { decideLanguages, languageOfPassage, loadDetectors } from '../../../src/compute/text/page-languages.ts';
 import { bareTerm, isBareTerm, stemIn } from '../../../src/compute/text/stemmers.ts';
 import { stopWordsOf } from '../../../src/compute/text/stop-words.ts';
 import { createWinkTokenizer } from '../../../src/compute/text/wink-tokenizer.ts';
 import { textsInLanguages } from './texts-in-languages.ts';
 
+await loadDetectors();
 const analyzer = createTextAnalyzer(createWinkTokenizer);
 
 const english = textsInLanguages.en;

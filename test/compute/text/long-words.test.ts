@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createTextAnalyzer } from '../../../src/compute/text/analyze-text.ts';
+import { loadDetectors } from '../../../src/compute/text/page-languages.ts';
 import { createWinkTokenizer } from '../../../src/compute/text/wink-tokenizer.ts';
 import { endOfWord, wordBytes } from '../../../src/compute/text/word-bytes.ts';
 import { preparePages } from '../../../src/engine/prepare-page.ts';
@@ -27,6 +28,7 @@ test('a word of nine million letters is one word', () => {
   );
 });
 
+await loadDetectors();
 test('a page that is one word takes time in proportion to its length', () => {
   const tools = {
     chunking: { target_tokens: 300, overlap_tokens: 40, hard_max_tokens: 480 },
