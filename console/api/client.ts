@@ -136,7 +136,8 @@ interface Fault {
 }
 
 function detailOf(body: unknown): string | undefined {
-  const { detail } = (body ?? {}) as { detail?: string | Fault[] };
+  const { detail, pattern } = (body ?? {}) as { detail?: string | Fault[]; pattern?: string };
+  if (pattern !== undefined) return `Blocked: ${inOneDirection(pattern)}.`;
   const said =
     typeof detail === 'string'
       ? detail

@@ -118,6 +118,8 @@ export interface Messages {
   'watch.get': { request: { watch_id: string }; reply: watch.WatchResponse };
   /** For a known URL the unchanged watch. */
   'watch.create': { request: watch.CreateWatchRequest; reply: watch.WatchResponse };
+  /** Reads the source once and stores nothing. */
+  'watch.check': { request: watch.CheckWatchRequest; reply: watch.WatchCheckResponse };
   'watch.update': { request: watch.UpdateWatchRequest & { watch_id: string }; reply: watch.WatchResponse };
   'watch.delete': { request: { watch_id: string }; reply: null };
   'watch.run': { request: { watch_id: string }; reply: watch.WatchRunAccepted };

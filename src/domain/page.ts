@@ -1,6 +1,7 @@
 /** Contract "Page", "Ingest", "Page status" and "Batch", and the stored row. */
 
 import { z } from 'zod';
+import { ruleKind } from './blacklist.ts';
 import { type JobStatus, jobStatuses } from './job.ts';
 import { metadataEdit, type PageMetadata, pageMetadata } from './metadata.ts';
 import type { PageFact, PageType } from './query-clause.ts';
@@ -164,7 +165,12 @@ const pageSummary = z.strictObject({
   visits: z.array(datetime).optional().describe('on request: times in [after, before), newest first'),
 });
 export type PageSummary = z.infer<typeof pageSummary>;
-export const pageListResponse = z.strictObject({ pages: z.array(pageSummary), next_cursor: z.string().nullable() });
+export const pageListResponse = z.strictObject({
+  pages: z.array(pageSummary),
+  next_cursor: z.string().nullable(),
+  /** With `url` only: the rule that blocks the address. */
+  blocked_by: z.strictObject({ id: z.string(), kind: ruleKind, pattern: z.string() }).nullable().optional(),
+});
 export type PageListResponse = z.infer<typeof pageListResponse>;
 
 /** Beyond any text: a body of a request has 16 MB. */

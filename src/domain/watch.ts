@@ -67,6 +67,20 @@ export type WatchListResponse = z.infer<typeof watchListResponse>;
 export const watchRunAcceptedResponse = z.strictObject({ watch_id: z.string(), job_id: z.string().nullable() });
 export type WatchRunAccepted = z.infer<typeof watchRunAcceptedResponse>;
 
+export const checkWatchRequest = createWatchRequest.pick({ url: true, kind: true });
+export type CheckWatchRequest = z.infer<typeof checkWatchRequest>;
+export const watchCheckResponse = z.strictObject({
+  /** The watch that has this address already. */
+  watch_id: z.string().nullable(),
+  title: z.string().nullable(),
+  /** Of the feed that a page names. */
+  feed_url: z.string().nullable(),
+  items: z.int().nullable(),
+  /** Why it cannot be followed. */
+  reason: z.string().nullable(),
+});
+export type WatchCheckResponse = z.infer<typeof watchCheckResponse>;
+
 export interface Validators {
   url: string;
   etag: string | null;
@@ -87,3 +101,6 @@ export interface Watch
   /** The feed announced by the page at `url`; null if `url` is the feed, or until known. */
   feed_url: string | null;
 }
+
+/** What is polled. */
+export type WatchedSource = Pick<Watch, 'url' | 'config' | 'validators' | 'feed_url'>;

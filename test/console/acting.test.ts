@@ -457,8 +457,12 @@ test('a feed that is followed is reported; a page forgotten meanwhile is left ou
   await page.locator('.row', { hasText: '127.0.0.1:9/feed' }).waitFor();
   await page.getByRole('button', { name: 'Add a feed' }).press('Enter');
   await page.getByLabel('Address', { exact: true }).fill('http://127.0.0.1:9/feed');
-  await page.getByRole('button', { name: 'Follow', exact: true }).click();
   await page.getByRole('dialog').getByText('You already follow this feed').waitFor();
+  await page.getByLabel('Address', { exact: true }).fill('http://127.0.0.1:9/other');
+  await page.getByRole('dialog').getByText("It can't be followed: ").waitFor();
+  await page.getByLabel('Address', { exact: true }).fill('http://127.0.0.1:9/feed');
+  await page.getByRole('button', { name: 'Follow', exact: true }).click();
+  await page.getByRole('dialog').getByRole('alert').getByText('You already follow this feed').waitFor();
   await page.keyboard.press('Escape');
   const feed = page.locator('.row', { hasText: '127.0.0.1:9/feed' });
   await feed.getByRole('button', { name: /^Poll/ }).click();
@@ -478,6 +482,24 @@ test('a feed that is followed is reported; a page forgotten meanwhile is left ou
   await page.getByRole('heading', { name: 'Topic not found', level: 1 }).waitFor();
   await page.getByRole('link', { name: 'All topics' }).click();
   await page.locator('.topic-card').first().waitFor();
+});
+
+test('an address that is stored or blocked says so while it is typed, and is unblocked', { skip }, async () => {
+  const url = 'https://typed.example/marsh';
+  const page_id = await shared.service.add({ url, title: 'A marsh', body_extracted: 'The marsh is wet.' });
+  const { page, show } = await shared.signedIn({ allowed: /403/ });
+  await show('#/sources');
+  const field = page.getByLabel('One page, by its address');
+  await field.fill(url);
+  await page.getByRole('link', { name: 'A marsh' }).waitFor();
+  await shared.service.call('DELETE', `/v1/pages/${page_id}`);
+  await field.press('Enter');
+  await page.getByRole('alert').getByText(`Blocked: ${url}.`).waitFor();
+  await page.getByText('This page was deleted and is blocked.').waitFor();
+  await page.getByRole('button', { name: 'Unblock' }).press('Enter');
+  await page.getByText('This page was deleted and is blocked.').waitFor({ state: 'detached' });
+  await field.press('Enter');
+  await page.getByText('Added. It is being fetched and indexed.').waitFor();
 });
 
 test('a name is offered while it is typed, and every passage of a long page is listed', { skip }, async () => {

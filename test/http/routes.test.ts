@@ -129,6 +129,7 @@ test('an unknown field is 422 in every body there is, and not repeated beyond it
     '/v1/models': { provider: 'openai', model_name: 'a-model', dim: 300, max_input_tokens: 512 },
     '/v1/models/fill': { paused: true },
     '/v1/watches': { url: 'https://a.example/feed', kind: 'rss' },
+    '/v1/watches/check': { url: 'https://a.example/feed', kind: 'rss' },
     '/v1/search': { query: 'x' },
     '/v1/search/batch': { queries: ['x'] },
     '/v1/compare': { query: 'x', models: ['a', 'b'] },

@@ -52,6 +52,7 @@ const endpoints: readonly [method: string, path: string, scope: 'read' | 'write'
   ['POST', '/v1/models/{model_id}/backfill', 'write'],
   ['GET', '/v1/watches', 'read'],
   ['POST', '/v1/watches', 'write'],
+  ['POST', '/v1/watches/check', 'write'],
   ['GET', '/v1/watches/{watch_id}', 'read'],
   ['PATCH', '/v1/watches/{watch_id}', 'write'],
   ['DELETE', '/v1/watches/{watch_id}', 'write'],

@@ -471,5 +471,9 @@ test('a page is forgotten by its id, with a rule for its address and none for it
   assert.equal((await shared.get(`/v1/pages/${id}`)).status, 404);
   assert.equal((await forget()).status, 404);
   assert.equal((await shared.get(`/v1/pages/${other}`)).status, 200);
-  assert.deepEqual((await shared.get<PageListResponse>(`/v1/pages?url=${encodeURIComponent(url)}`)).body.pages, []);
+  const lookUp = async (address: string) =>
+    (await shared.get<PageListResponse>(`/v1/pages?url=${encodeURIComponent(address)}`)).body;
+  const rule = { id: body.blacklist_id, kind: 'url', pattern: url };
+  assert.deepEqual(await lookUp(`${url}?utm_source=x`), { pages: [], next_cursor: null, blocked_by: rule });
+  assert.equal((await lookUp(`${url}/b`)).blocked_by, null);
 });

@@ -11,6 +11,7 @@ import { Icon, type IconName } from '../../ui/icon.tsx';
 import { PageRow } from '../../ui/page-row.tsx';
 import { Badge, FormFault, Waiting } from '../../ui/parts.tsx';
 import { typedAddress } from '../../ui/text.tsx';
+import { KnownAddress } from '../sources/address-check.tsx';
 
 const shownPages = 12;
 const lookAgainMs = 3000;
@@ -107,13 +108,17 @@ function Welcome({ reload }: { reload: () => void }) {
 /** Adds one page by address; the service fetches it. */
 export function AddAddress({ added, label = 'Or add one page by address' }: { added: () => void; label?: string }) {
   const [url, setUrl] = useState('');
+  const [turn, setTurn] = useState(0);
   const { busy, said, attempt } = useAttempt();
   const submit = (event: Event) => {
     event.preventDefault();
     void attempt(async () => {
-      await call('POST', '/v1/pages', { body: { url: typedAddress(url), source: 'console' } });
+      const body = { url: typedAddress(url), source: 'console' };
+      const { revisit } = await call<{ revisit?: boolean }>('POST', '/v1/pages', { body }).finally(() =>
+        setTurn((before) => before + 1),
+      );
       setUrl('');
-      notify('Added. It is being fetched and indexed.');
+      notify(revisit ? 'You have this page: a visit was added.' : 'Added. It is being fetched and indexed.');
       added();
     });
   };
@@ -140,6 +145,7 @@ export function AddAddress({ added, label = 'Or add one page by address' }: { ad
         </span>
       </label>
       <FormFault said={said} />
+      <KnownAddress typed={url} turn={turn} />
     </form>
   );
 }

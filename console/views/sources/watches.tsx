@@ -9,6 +9,7 @@ import { ago, many, timeOf } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { ActButton, Badge, Confirm, Dialog, Empty, Fault, FormFault } from '../../ui/parts.tsx';
 import { isolated, nameOf, shortUrl, typedAddress } from '../../ui/text.tsx';
+import { FoundFeed } from './address-check.tsx';
 
 const lookAgainMs = 3000;
 const kinds: readonly [WatchKind, string][] = [
@@ -227,7 +228,7 @@ function WatchDialog({ watch, known, onClose }: WatchDialogProps) {
             onInput={({ currentTarget }) => setUrl(currentTarget.value)}
           />
         </label>
-        {watch === null && <p class="hint">Of the feed, or of a page that names it.</p>}
+        {watch === null && <FoundFeed typed={url} kind={kind} />}
         <div class="field-pair">
           <label class="field">
             <span>Kind</span>

@@ -18,7 +18,7 @@ const maxVisitBytes = 2 ** 18;
 
 /** Errors: DomainError `invalid` (domain, address, cursor). Pages unchanged meanwhile are in exactly one part. */
 export function pageLister(reader: StoreReader, canonicalize: CanonicalizeSettings) {
-  const ofAddress = (url: string): PageHead[] => {
+  const ofAddress = (url: string) => {
     const canonical = canonicalizeUrl(url, canonicalize);
     if ('invalid' in canonical) throw new DomainError('invalid', canonical.invalid);
     const { canonical_url } = canonical;
@@ -26,7 +26,10 @@ export function pageLister(reader: StoreReader, canonicalize: CanonicalizeSettin
       (address) => reader.pages.numberByUrl(address) ?? [],
     );
     const page = numbers.length === 0 ? undefined : reader.pages.head(numbers[0]);
-    return page === undefined ? [] : [page];
+    const rule = reader.blacklist.match({ ...canonical, original_url: url });
+    const blocked_by =
+      rule === undefined ? null : { id: idOf('blacklist', rule.no), kind: rule.kind, pattern: rule.pattern };
+    return { found: page === undefined ? [] : [page], blocked_by };
   };
 
   return async (
@@ -45,7 +48,10 @@ export function pageLister(reader: StoreReader, canonicalize: CanonicalizeSettin
       const isShown = (at: number) => at >= (filters.after ?? at) && (filters.before === null || at < filters.before);
       return { ...summary, visits: visitTimes(page).filter(isShown).map(isoOf) };
     };
-    if (url !== undefined) return { pages: ofAddress(url).filter(passes).map(summaryOf), next_cursor: null };
+    if (url !== undefined) {
+      const { found, blocked_by } = ofAddress(url);
+      return { pages: found.filter(passes).map(summaryOf), next_cursor: null, blocked_by };
+    }
 
     const from = cursor === undefined ? undefined : numberOf('page', cursor);
     if (from === null) throw new DomainError('invalid', 'cursor: must be the `next_cursor` of an answer');

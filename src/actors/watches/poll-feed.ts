@@ -5,7 +5,7 @@ import type { FeedBytes } from '../../compute/feed/read-feed.ts';
 import type { FoundTranscription } from '../../domain/admin.ts';
 import { JobError } from '../../domain/errors.ts';
 import type { PageMetadata } from '../../domain/metadata.ts';
-import type { Validators, Watch } from '../../domain/watch.ts';
+import type { Validators, WatchedSource } from '../../domain/watch.ts';
 import { type PublishedTranscript, readConfig } from '../../domain/watch-config.ts';
 import { statusError, type WebAnswer, type WebFetch } from '../../providers/web-fetch.ts';
 import { contentTypeOf } from '../fetching/content-readers.ts';
@@ -38,7 +38,7 @@ function feedSource<Item>({ fetch, read }: FeedSourceDependencies<Item>) {
     return isForeign && validators !== null ? ask(url, null, signal) : answer;
   };
 
-  const pollAt = async (url: string, { validators }: Watch, signal: AbortSignal): Promise<Polled<Item>> => {
+  const pollAt = async (url: string, { validators }: WatchedSource, signal: AbortSignal): Promise<Polled<Item>> => {
     const answer = await ask(url, validators, signal);
     const { status, finalUrl, headers, body } = answer;
     const refusal = statusError(answer);
@@ -53,13 +53,21 @@ function feedSource<Item>({ fetch, read }: FeedSourceDependencies<Item>) {
     return { items, title, leftOut, validators: validatorsOf(answer), ...whence };
   };
 
-  const pollAnnounced = async (feed_url: string, watch: Watch, signal: AbortSignal): Promise<SourceReading<Item>> => {
+  const pollAnnounced = async (
+    feed_url: string,
+    watch: WatchedSource,
+    signal: AbortSignal,
+  ): Promise<SourceReading<Item>> => {
     const polled = await pollAt(feed_url, watch, signal);
     if ('announced' in polled) throw new JobError('not a feed: what the page announces is a page', { permanent: true });
     return { ...polled, feed_url };
   };
 
-  const firstOf = async (urls: readonly string[], watch: Watch, signal: AbortSignal): Promise<SourceReading<Item>> => {
+  const firstOf = async (
+    urls: readonly string[],
+    watch: WatchedSource,
+    signal: AbortSignal,
+  ): Promise<SourceReading<Item>> => {
     let failure: unknown;
     for (const url of urls.slice(0, maxAnnounced)) {
       try {
@@ -72,7 +80,7 @@ function feedSource<Item>({ fetch, read }: FeedSourceDependencies<Item>) {
     throw failure;
   };
 
-  return async (watch: Watch, signal: AbortSignal): Promise<SourceReading<Item>> => {
+  return async (watch: WatchedSource, signal: AbortSignal): Promise<SourceReading<Item>> => {
     if (watch.feed_url !== null) {
       try {
         return await pollAnnounced(watch.feed_url, watch, signal);

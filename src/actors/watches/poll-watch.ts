@@ -9,7 +9,7 @@ import { JobError } from '../../domain/errors.ts';
 import type { Job } from '../../domain/job.ts';
 import type { PageMetadata } from '../../domain/metadata.ts';
 import { idOf } from '../../domain/values.ts';
-import type { Validators, Watch, WatchConfig, WatchKind } from '../../domain/watch.ts';
+import type { Validators, Watch, WatchConfig, WatchedSource, WatchKind } from '../../domain/watch.ts';
 import { ProviderError } from '../../providers/resilient-call.ts';
 import { nextTurn } from '../system/background.ts';
 import {
@@ -55,7 +55,7 @@ export interface Poller {
   /** Errors: `{invalid}` with a message that names the key. */
   policyOf(config: WatchConfig | null): SourcePolicy | { invalid: string };
   /** Errors: JobError. */
-  poll(watch: Watch, signal: AbortSignal): Promise<SourceReading>;
+  poll(source: WatchedSource, signal: AbortSignal): Promise<SourceReading>;
 }
 
 /** A kind without a poller cannot be watched. */

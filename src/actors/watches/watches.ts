@@ -1,4 +1,6 @@
 /** Watches: answers about them, changes them, and starts polls on request. The poll clock starts due polls. */
+
+import pLimit from 'p-limit';
 import {
   createWatch,
   deleteWatch,
@@ -8,10 +10,18 @@ import {
   startDuePolls,
 } from '../../commands/change-watches.ts';
 import { type CanonicalizeSettings, canonicalizeUrl } from '../../compute/web/canonical-url.ts';
-import { DomainError, required, unknownId } from '../../domain/errors.ts';
+import { DomainError, JobError, required, unknownId } from '../../domain/errors.ts';
 import type { MessageName } from '../../domain/messages.ts';
 import { idOf, isoOf, isPart, type ListPart, numberOf } from '../../domain/values.ts';
-import type { CreateWatchRequest, Watch, WatchConfig, WatchKind, WatchResponse } from '../../domain/watch.ts';
+import type {
+  CreateWatchRequest,
+  Watch,
+  WatchCheckResponse,
+  WatchConfig,
+  WatchKind,
+  WatchResponse,
+} from '../../domain/watch.ts';
+import { ProviderError } from '../../providers/resilient-call.ts';
 import { Background, type Every } from '../system/background.ts';
 import type { Handlers, LibraryParts, StartService } from '../system/service.ts';
 import type { Pollers } from './poll-watch.ts';
@@ -24,13 +34,16 @@ interface WatchesDependencies extends PollClockDependencies {
 
 /** Per read: half a millisecond. */
 const rowsPerRead = 100;
+/** Sources tried at once before they are watched. */
+const checksAtOnce = 4;
 
 type WatchMessages = Extract<MessageName, `watch.${string}`>;
 
 export function watchesService(dependencies: WatchesDependencies): StartService<WatchMessages> {
   const { reader, commit, pollers, canonicalize, defaultIntervalHours, maxAttempts, now } = dependencies;
 
-  const start = async () => {
+  const start: StartService<WatchMessages> = async ({ ending }) => {
+    const checks = pLimit(checksAtOnce);
     const polls = startPollClock(dependencies);
 
     const handlers: Handlers<WatchMessages> = {
@@ -57,6 +70,8 @@ export function watchesService(dependencies: WatchesDependencies): StartService<
         polls.lookSoon();
         return watchResponseOf(watch);
       },
+      'watch.check': (request, signal) =>
+        checks(() => check(request, signal === undefined ? ending : AbortSignal.any([signal, ending]))),
       'watch.update': async ({ watch_id, enabled, interval_hours, title, config }) => {
         const no = numberOf('watch', watch_id) ?? 0;
         const known = required(reader.watches.get(no), 'watch', watch_id);
@@ -85,8 +100,26 @@ export function watchesService(dependencies: WatchesDependencies): StartService<
     return { handlers, stop: polls.stop };
   };
 
+  const check = async (
+    { url, kind }: Pick<CreateWatchRequest, 'url' | 'kind'>,
+    signal: AbortSignal,
+  ): Promise<WatchCheckResponse> => {
+    const nothing = { watch_id: null, title: null, feed_url: null, items: null, reason: null };
+    const known = reader.watches.find(identityOf({ url, kind }));
+    if (known !== undefined) return { ...nothing, watch_id: idOf('watch', known.no), title: known.title };
+    const source = { url, config: null, validators: null, feed_url: null };
+    try {
+      const { title, feed_url, items } = await required(pollers[kind], 'kind', kind).poll(source, signal);
+      return { ...nothing, title, feed_url, items: items?.length ?? 0 };
+    } catch (error) {
+      signal.throwIfAborted();
+      if (error instanceof JobError || error instanceof ProviderError) return { ...nothing, reason: error.message };
+      throw error;
+    }
+  };
+
   /** Errors: DomainError `invalid` for what cannot be watched. */
-  const identityOf = ({ url, kind, config }: CreateWatchRequest): string => {
+  const identityOf = ({ url, kind, config }: Pick<CreateWatchRequest, 'url' | 'kind' | 'config'>): string => {
     // Rules for single sites are about pages: feeds need their parameters.
     const canonical = canonicalizeUrl(url, { ...canonicalize, keep_params: {}, known_addresses: false });
     if ('invalid' in canonical) throw new DomainError('invalid', canonical.invalid);

@@ -59,7 +59,7 @@ export const pageRoutes: RouteGroup = (app, context) => {
     operationId: 'list_pages',
     summary: 'List pages, newest first, or look up an address',
     description:
-      'Continue with `cursor`, the `next_cursor` of the previous answer, until it is null. With `url` the list contains the page of that address in any form, or nothing. `after` and `before` find pages with a visit in between; with `visits` the pages have its times.',
+      'Continue with `cursor`, the `next_cursor` of the previous answer, until it is null. With `url` the list contains the page of that address in any form, or nothing, and `blocked_by` is the rule that blocks the address, or null. `after` and `before` find pages with a visit in between; with `visits` the pages have its times.',
     querystring: page.pageListQuery,
     answer: page.pageListResponse,
   });

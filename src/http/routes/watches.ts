@@ -28,6 +28,15 @@ export const watchRoutes: RouteGroup = (app, context) => {
     status: 201,
   });
 
+  post('/v1/watches/check', 'watch.check', {
+    operationId: 'check_watch',
+    summary: 'Try a source before watching it',
+    description:
+      'Fetches it once and stores nothing: its title and number of items, the feed that a page names, the watch that has it already, or the `reason` why it cannot be watched.',
+    body: watch.checkWatchRequest,
+    answer: watch.watchCheckResponse,
+  });
+
   patch('/v1/watches/:watch_id', 'watch.update', {
     operationId: 'update_watch',
     summary: 'Change a watch',

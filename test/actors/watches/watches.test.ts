@@ -6,7 +6,7 @@ import { claimJobs } from '../../../src/commands/claim-jobs.ts';
 import { erasePages } from '../../../src/commands/forget.ts';
 import { completeJob, failJob } from '../../../src/commands/move-job.ts';
 import { JobError } from '../../../src/domain/errors.ts';
-import { createWatchRequest } from '../../../src/domain/watch.ts';
+import { createWatchRequest, type WatchKind } from '../../../src/domain/watch.ts';
 import { createMetrics } from '../../../src/telemetry/metrics.ts';
 import { TemporaryStore } from '../../store/temporary-store.ts';
 import { contextOf } from '../attempt-context.ts';
@@ -379,6 +379,22 @@ test('an item that its source names is the same under another address, also once
   // Only as long as the watch is there.
   await station.hosted.ask('watch.delete', { watch_id: id });
   assert.equal(station.temporary.store.reader.watches.item(1, 'three'), undefined);
+});
+
+test('a source that is tried first says what it has, and nothing is stored', async () => {
+  await using station = await Station.open();
+  const check = (name: string, kind: WatchKind = 'rss') =>
+    station.hosted.ask('watch.check', { url: `https://feeds.test/${name}`, kind });
+  const nothing = { watch_id: null, title: null, feed_url: null, items: null, reason: null };
+  station.items = [{ url: 'https://a.test/1', title: 'One', published: null, content: null }] as SourceItem[];
+  assert.deepEqual(await check('new'), { ...nothing, items: 1 });
+  station.fails = (name) => name === 'broken';
+  assert.deepEqual(await check('broken'), { ...nothing, reason: 'HTTP 500' });
+  assert.equal(station.temporary.store.reader.watches.count(), 0);
+  const { id } = await station.create('known', { title: 'Known' });
+  assert.deepEqual(await check('known?utm_source=x'), { ...nothing, watch_id: id, title: 'Known' });
+  await assert.rejects(check('new', 'video'), { code: 'invalid', message: /kind video/ });
+  await assert.rejects(station.hosted.ask('watch.check', { url: 'ftp://a.test/f', kind: 'rss' }), { code: 'invalid' });
 });
 
 test('kinds without a poller, other schemes and bad configs are refused', async () => {
