@@ -30,6 +30,7 @@ function builtFrom() {
 /** Packages are bundled, too: npm writes what it has installed into the last one. */
 const inputs = [
   'src',
+  'models',
   'console',
   'extension',
   'tsconfig.json',
