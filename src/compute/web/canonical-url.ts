@@ -2,6 +2,7 @@
  * The URL that identifies a page: without default port, user name, password, tracking parameters and fragment (except
  * `#!` and `#/`); path and order as given. With `known_addresses`, known forms of a page have one address.
  */
+import known from '../../../models/known-addresses.json' with { type: 'json' };
 import { rememberedOf } from '../structures/remembered.ts';
 import { isTooLongToRead, normalizeHost, tooLong } from './domain-match.ts';
 import {
@@ -25,19 +26,7 @@ export interface CanonicalizeSettings {
 export const defaultTrackingParams = ['utm_*', 'fbclid', 'gclid', 'ref', 'si'];
 
 /** Pages that few of many parameters identify. A time in a video is no page. */
-export const presetKeepParams: Record<string, readonly string[]> = {
-  'bilibili.com/video': ['p'],
-  'dailymotion.com/video': ['playlist'],
-  'forums.somethingawful.com/forumdisplay.php': ['forumid', 'pagenumber'],
-  'forums.somethingawful.com/showthread.php': ['goto', 'pagenumber', 'perpage', 'postid', 'threadid', 'userid'],
-  'news.ycombinator.com/item': ['id', 'p'],
-  'phpbb.com/community/viewtopic.php': ['f', 'p', 'start', 't'],
-  'slashdot.org/article.pl': ['sid'],
-  'slashdot.org/story': [],
-  'vbulletin.com/forum/showthread.php': ['p', 'page', 't', 'threadid'],
-  'youtu.be': [],
-  'youtube.com/watch': ['list', 'v'],
-};
+export const presetKeepParams: Record<string, readonly string[]> = known.preset_keep_params;
 
 export type CanonicalUrl = { canonical_url: string; domain: string };
 

@@ -1,69 +1,16 @@
 /** Tracking parameters, and several addresses of one page on known sites. No rule may make one address of two pages. */
+import known from '../../../models/known-addresses.json' with { type: 'json' };
 import { domainMatches, normalizeHost } from './domain-match.ts';
 import { unescaped } from './unescaped.ts';
 
-const wordsOf = (list: string): string[] => list.trim().split(/\s+/);
-
 /** Identify a click, campaign or reader; `*` is any ending. Dropped only with a value: `?dm_i` may select a page. */
-export const knownTrackingParams = [
-  // Advertisement networks
-  ...wordsOf(`
-    gclsrc gad_source gad_campaignid gbraid wbraid dclid srsltid msclkid yclid ysclid ymclid twclid ttclid li_fat_id
-    epik rdt_cid scclid qclid tblci obclid outbrainclickid dicbo irclickid irgwc cjevent ranmid raneaid ransiteid
-    awc zanpid gdfms gdftrk gdffi s_kwcid ef_id wickedid wickedsource fb_action_ids fb_action_types fb_ref fb_source
-    fbadid __cft__* __tn__ action_object_map action_ref_map
-  `),
-  // Mail and marketing programs
-  ...wordsOf(`
-    mc_cid mc_eid mc_tc _hsenc _hsmi __hssc __hstc __hsfp hsctatracking mkt_tok vero_id vero_conv _kx _ke
-    ml_subscriber ml_subscriber_hash oly_anon_id oly_enc_id bsft_* dm_i ss_email_id ss_source ss_campaign_id sc_cid
-    sc_campaign sc_channel sc_content sc_geo sc_outcome elqtrack elqtrackid elqaid elqat elqcampaignid rb_clickid
-    ck_subscriber_id sb_referer_host inf_contact_key _bta_tid _bta_c trk_contact trk_msg trk_module trk_sid
-    iterable_campaign sailthru_* spmailingid spuserid spjobid spreportid cm_mmc cm_mmca* __s nr_email_referer mtm_*
-    matomo_* piwik_* pk_campaign pk_kwd pk_keyword pk_source pk_medium pk_content pk_cid hsa_* stm_* itm_* at_medium
-    at_campaign at_campaign_type at_custom* at_link_* at_ptr_* at_bbc_team at_format at_creation wt_mc wt_zmc wtrid
-    xtor cmpid ito icid ncid ns_campaign ns_mchannel ns_source ns_linkname ns_fee ga_source ga_medium ga_term
-    ga_content ga_campaign _ga _gl _gac _openstat guce_referrer guce_referrer_sig guccounter
-  `),
-  // Share buttons and referrers
-  ...wordsOf(`
-    igsh igshid ref_src spm spm_id_from algo_pvid algo_expid wprov soc_src soc_trk __twitter_impression amp_js_v
-    amp_gsa amp_lite usqp aoh _branch_match_id _branch_referrer $deep_link phpsessid jsessionid
-  `),
-];
+export const knownTrackingParams = Object.values(known.tracking_params).flat();
 
 /** Domain, or domain and path prefix → further parameters that select nothing there; all matching entries count. */
-const trackingParamsOf: Readonly<Record<string, readonly string[]>> = {
-  'amazon.com': wordsOf('pf_rd_* pd_rd_* ref_ qid sr sprefix crid dib dib_tag content-id _encoding'),
-  'bbc.com': wordsOf('ocid'),
-  'bilibili.com': wordsOf('vd_source from_spmid share_* buvid bbid unique_k is_story_h5 plat_id'),
-  'bloomberg.com': wordsOf('srnd sref leadsource'),
-  'dailymotion.com': wordsOf('syndication'),
-  'google.com/search': wordsOf('ved ei sa sourceid sclient gs_lp gs_lcp gs_lcrp oq aqs client ie sca_esv'),
-  'instagram.com': wordsOf('ig_rid ig_mid'),
-  'linkedin.com': wordsOf('trk trackingid lipi rcm refid midtoken midsig trkemail eid'),
-  'nytimes.com': wordsOf('smid smtyp emc nl regi_id segment_id te campaign_id instance_id searchresultposition'),
-  'open.spotify.com': wordsOf('context nd dl_branch'),
-  'reddit.com': wordsOf(
-    'rdt share_id ref_source ref_campaign correlation_id post_fullname context embed_host_url onetap_auto',
-  ),
-  'theguardian.com': wordsOf('cmp'),
-  'tiktok.com': wordsOf('_t _r is_from_webapp sender_device is_copy_url'),
-  'vimeo.com': wordsOf('share fl fe autoplay'),
-  'washingtonpost.com': wordsOf('itid wpisrc wpmm'),
-  'wikipedia.org': wordsOf('mobileaction'),
-  'x.com': wordsOf('s t cxt ref_url'),
-  'youtube.com': wordsOf('feature pp ab_channel app themerefresh cbrd ucbcb'),
-};
+const trackingParamsOf: Readonly<Record<string, readonly string[]>> = known.tracking_params_at;
 
 /** Where a default parameter selects what is shown. GitLab's and Gitea's hosts often begin with the program's name. */
-const keptParamsOf: Readonly<Record<string, readonly string[]>> = {
-  'codeberg.org': ['ref'],
-  'git.sr.ht': ['ref'],
-  'gitea.com': ['ref'],
-  'github.com': ['ref'],
-  'gitlab.com': ['ref'],
-};
+const keptParamsOf: Readonly<Record<string, readonly string[]>> = known.selecting_params_at;
 const codeHost = /^(?:git|gitlab|gitea|forgejo)\./;
 
 /** Entries of a table that match a place. A key is a domain, or a domain and whole segments of a path. */
@@ -104,12 +51,7 @@ export function usualAddress(address: URL): URL {
 }
 
 /** Domains with an address that `usualAddress` gives another domain. */
-export const movedDomains = wordsOf(`
-  archive.org archive.today archive.ph archive.is archive.li archive.vn archive.md archive.fo ampproject.org
-  google.com bing.com amp.theguardian.com youtu.be youtube-nocookie.com youtube.com reddit.com twitter.com x.com
-  imdb.com bilibili.com wikipedia.org wiktionary.org wikiquote.org wikibooks.org wikisource.org wikinews.org
-  wikiversity.org wikivoyage.org wikimedia.org wikidata.org mediawiki.org
-`);
+export const movedDomains = known.moved_domains;
 
 /** Whether pages submitted under a domain may be stored under another one. */
 export function mayMove(domain: string): boolean {
@@ -148,15 +90,7 @@ function pageWritten(written: string): URL | null {
 const cacheKinds = /^\/[a-z]{1,2}\/(s\/)?(?=[^/]+\.[^/]+)/;
 const viewerPath = /^\/amp\/(s\/)?(?=[^/]+\.[^/]+)/;
 /** Sites whose AMP pages have these addresses; `$1` is the page's path. */
-const ampPaths: readonly [hosts: RegExp, path: RegExp][] = [
-  [/^(?:www\.)?bbc\.(?:com|co\.uk)$/, /^(\/(?:news|sport)\/.*[^/])\.amp$/],
-  [/^(?:www\.)?(?:mirror|express|dailystar|manchestereveningnews)\.co\.uk$/, /^(\/.+[^/])(?:\.amp|\/amp)\/?$/],
-  [/^(?:www\.)?(?:theverge|vox|polygon|sbnation|eater)\.com$/, /^\/platform\/amp(\/.+)$/],
-  [/^(?:www\.)?cnbc\.com$/, /^\/amp(\/\d{4}\/.+)$/],
-  [/^(?:www\.)?(?:techcrunch|variety|rollingstone|deadline|nypost|hollywoodreporter)\.com$/, /^(\/\d{4}\/.+\/)amp\/?$/],
-  [/\.wordpress\.com$/, /^(\/\d{4}\/.+\/)amp\/?$/],
-  [/^(?:www\.)?reddit\.com$/, /^(\/r\/[^/]+\/comments\/[^/]+\/[^/]+\/)amp\/?$/],
-];
+const ampPaths = known.amp_paths.map(({ hosts, path }) => ({ hosts: new RegExp(hosts), path: new RegExp(path) }));
 
 function ampPage(address: URL): URL | null {
   const { hostname, pathname, search } = address;
@@ -169,7 +103,7 @@ function ampPage(address: URL): URL | null {
     return page === null ? null : withoutAmp(page);
   }
   if (hostname === 'amp.theguardian.com') return moved(address, { hostname: 'www.theguardian.com' });
-  for (const [hosts, path] of ampPaths) {
+  for (const { hosts, path } of ampPaths) {
     const page = hosts.test(hostname) ? path.exec(pathname) : null;
     if (page !== null) return moved(address, { pathname: page[1] });
   }
@@ -187,23 +121,16 @@ function withoutAmp(page: URL): URL {
 }
 
 /** Hosts with the paths of another one. */
-const usualHosts: readonly [hosts: RegExp, usual: string, paths?: RegExp][] = [
-  [/^(?:(?:www|old|new|m|amp|np|i|pay)\.)?reddit\.com$/, 'www.reddit.com'],
-  [/^(?:(?:www|mobile|m)\.)?(?:twitter|x)\.com$/, 'x.com'],
-  [
-    /^([a-z-]+)\.m\.(wikipedia|wiktionary|wikiquote|wikibooks|wikisource|wikinews|wikiversity|wikivoyage|wikimedia)\.org$/,
-    '$1.$2.org',
-  ],
-  [/^m\.(wikidata|mediawiki)\.org$/, 'www.$1.org'],
-  [/^m\.imdb\.com$/, 'www.imdb.com'],
-  [/^m\.bilibili\.com$/, 'www.bilibili.com', /^\/video\//],
-  [/^m\.youtube\.com$/, 'www.youtube.com'],
-];
+const usualHosts = known.usual_hosts.map(({ hosts, usual, paths }) => ({
+  hosts: new RegExp(hosts),
+  usual,
+  paths: new RegExp(paths),
+}));
 
 function usualHost(address: URL): URL | null {
   if (address.port !== '') return null;
-  for (const [hosts, usual, paths] of usualHosts) {
-    if (!hosts.test(address.hostname) || paths?.test(address.pathname) === false) continue;
+  for (const { hosts, usual, paths } of usualHosts) {
+    if (!hosts.test(address.hostname) || !paths.test(address.pathname)) continue;
     return moved(address, { protocol: 'https:', hostname: address.hostname.replace(hosts, usual) });
   }
   return null;
