@@ -1,59 +1,23 @@
 /** Words in `class` and `id` that themes share, not specific to any site. */
+import boilerplate from '../../../models/boilerplate.json' with { type: 'json' };
 
-/** Kinds of boilerplate. The parts of a word such as `read-more` must be adjacent and in order. */
-const kinds: readonly string[] = [
-  'related relatedcontent relatedlinks relatedposts recommended recommendations recirc recirculation read-more readmore read-next ' +
-    'readnext more-stories more-from more-on also-read also-like you-may-like trending most-read mostread most-popular mostpopular ' +
-    'popular-posts outbrain taboola zergnet teaser teasers jp-relatedposts yarpp up-next story-links next-article',
-  'breadcrumb breadcrumbs nav navbar navigation subnav menu pagination pager skip-link skip-to skiplink sitemap',
-  'share sharing sharebar sharedaddy sharetools share-buttons social socials social-links addthis addtoany follow-us followus ' +
-    'toolbar print-only article-tools',
-  'newsletter newsletters subscribe subscription signup sign-up optin opt-in mailchimp donate donation paywall-prompt call-to-action cta',
-  'comments commentlist comment-list comment-respond disqus livefyre discussion-thread comentarios commentaires kommentare ' +
-    'kommentarer commenti reacties komentarze yorumlar',
-  'cookie cookies cookie-notice cookie-banner consent gdpr',
-  'advert adverts advertisement advertising advertorial adsense ad-container ad-slot ad-wrapper adslot dfp sponsored sponsor promo ' +
-    'promos promotion promobox banner',
-  'byline bylines by-line author authors author-name dateline timestamp publish-date published-date pubdate post-date posted-on ' +
-    'post-meta entry-meta article-meta postmetadata meta-info read-time reading-time last-updated',
-  'author-bio author-box authorbox about-author about-the-author author-info author-card bio-box',
-  'caption captions photo-caption image-caption wp-caption-text figcaption credit credits photo-credit image-credit copyright ' +
-    'photo-by',
-  'tags taglist tag-list tag-links tagcloud cat-links categories post-tags entry-tags topics-list kicker eyebrow',
-  'toc table-of-contents tableofcontents ez-toc-container',
-  'sr-only screen-reader-text visually-hidden visuallyhidden noprint tooltip modal popup overlay lightbox',
-];
-
-/** Neutral words: they neither have nor change meaning. */
-const layoutWords = (
-  'account action actions active after all alt anchor area arrow article articles aside avatar back badge bar before below block blog body bottom box ' +
-  'brand btn button buttons card cards cart category cell child children close col collapse column component contact container content controls copy ' +
-  'count counter css current custom default description desktop detail details divider document drawer dropdown element email embed end entry expand ' +
-  'facebook feature featured feed field first fixed footer form full gallery global grid group head header heading headline hentry hero holder home icon ' +
-  'icons image images img info inline inner input instagram intro item items js kit label last latest layout left level li light link linkedin links list ' +
-  'lists login logo main mega message misc mob mobile module more name new news next object open outer overview page pages panel parent phone pinterest ' +
-  'post posts prev previous primary print product products profile quick rail reddit region reply respond responsive right root row search secondary ' +
-  'section sections separator side simple single site slider slot small sticky stories story style sub submenu submit subtitle svg tab tabs template text ' +
-  'theme thread title toggle toggler tool tools top topbar trigger twitter type ul unit user video view visual whatsapp wide widget widgets wrap wrapper ' +
-  'youtube'
-).split(' ');
-/** Too weak to remove an element by, but weighed by Readability. */
-const weighedWords = 'comment disqus footer header masthead meta replies rss shoutbox sidebar skyscraper widget'.split(
-  ' ',
-);
+/**
+ * `kinds` of boilerplate: the parts of a word such as `read-more` must be adjacent and in order. `layout`: words that
+ * neither have nor change meaning. `weighed`: too weak to remove an element by, but weighed by Readability.
+ */
+const { kinds, layout, weighed, turning: turningParts } = boilerplate.names;
 /** A first part this short is a prefix of a site or theme, except these, which negate. */
 const longestPrefix = 4;
-const turning = new Set(['no', 'non', 'not', 'has', 'is', 'un', 'bg', 'com', 'text', 'font', 'hide', 'show', 'with']);
+const turning = new Set(turningParts);
 
-/** `sign`: the kind's first word. */
 const byFirstPart = new Map<string, { sign: string; parts: string[] }[]>();
-const weighedParts = new Set([...layoutWords, ...weighedWords]);
+const weighedParts = new Set([...layout, ...weighed]);
 const knownParts = new Set(weighedParts);
-for (const words of kinds.map((kind) => kind.split(' '))) {
+for (const [sign, words] of Object.entries(kinds)) {
   for (const word of words) {
     const parts = word.split('-');
     const same = byFirstPart.get(parts[0]) ?? [];
-    same.push({ sign: words[0], parts });
+    same.push({ sign, parts });
     byFirstPart.set(parts[0], same);
     for (const part of parts) knownParts.add(part);
   }
