@@ -2,10 +2,9 @@
 
 import { remembered } from '../compute/structures/remembered.ts';
 import type { TextAnalyzer } from '../compute/text/analyze-text.ts';
-import { irregularForms } from '../compute/text/irregular-forms.ts';
 import { otherForms } from '../compute/text/other-forms.ts';
 import { eachCharacter, findUnspacedRuns, foldAccents, isOfPairs } from '../compute/text/scripts.ts';
-import { bareTerm, isBareTerm, stemIn } from '../compute/text/stemmers.ts';
+import { bareTerm, irregularForms, isBareTerm, stemIn } from '../compute/text/stemmers.ts';
 import { blank } from '../compute/text/tokenizer-view.ts';
 import { curlyApostrophes, elision } from '../compute/text/word-terms.ts';
 import { normalizeText, withoutJoiners } from '../domain/normalize-text.ts';
@@ -61,7 +60,7 @@ export function createHighlighter(stem: (word: string) => string, analyzer: Text
       analyzer.trim();
       const wanted = new Set(ofQuery.filter((each) => each !== ''));
       const pairs = new Set([...wanted].filter(isPair).map(foldAccents));
-      const irregular = Array.from(irregularForms()).filter(([, base]) => wanted.has(stemOf('en', base)));
+      const irregular = Array.from(irregularForms).filter(([, base]) => wanted.has(stemOf('en', base)));
       const written = [...wanted, ...irregular.map(([form]) => form)]
         .filter((each) => !isPair(each))
         .map((each) => foldAccents(isBareTerm(each) ? each.slice(1) : each));

@@ -6,69 +6,20 @@
  * capitals of abbreviations (`B.O.B` is not `Bob`), and a single letter as a word of its own (`Model S` is not `Models`), unless it stands
  * next to letters or numbers alone (`J. R. R.` is `JRR`, `F-16` is `F16`).
  */
+import lists from '../../../models/word-lists.json' with { type: 'json' };
 import { foldName, withoutJoiners } from '../../domain/normalize-text.ts';
 import { foldAccents } from './scripts.ts';
 
 /** Each is a value, so two that differ are never the same. */
 const neverMerged: ReadonlySet<string> = new Set(['date', 'amount']);
 
-/** Names with their abbreviations. An abbreviation of several things (`ECB`, `IRA`) does not belong here. */
-const abbreviated: readonly (readonly [name: string, ...short: string[]])[] = [
-  ['United States', 'US', 'USA', 'United States of America'],
-  ['United Kingdom', 'UK'],
-  ['United Arab Emirates', 'UAE'],
-  ['Soviet Union', 'USSR', 'Union of Soviet Socialist Republics'],
-  ['European Union', 'EU'],
-  ['United Nations', 'UN'],
-  ['New York City', 'NYC'],
-  ['World War I', 'WWI', 'WW1'],
-  ['World War II', 'WWII', 'WW2'],
-  ['North Atlantic Treaty Organization', 'North Atlantic Treaty Organisation', 'NATO'],
-  ['World Health Organization', 'World Health Organisation', 'WHO'],
-  ['World Trade Organization', 'World Trade Organisation', 'WTO'],
-  ['International Monetary Fund', 'IMF'],
-  ['Organisation for Economic Co-operation and Development', 'OECD'],
-  ['Federal Bureau of Investigation', 'FBI'],
-  ['Central Intelligence Agency', 'CIA'],
-  ['National Security Agency', 'NSA'],
-  ['National Aeronautics and Space Administration', 'NASA'],
-  ['European Space Agency', 'ESA'],
-  ['British Broadcasting Corporation', 'BBC'],
-  ['International Business Machines', 'IBM'],
-  ['Massachusetts Institute of Technology', 'MIT'],
-  ['National Basketball Association', 'NBA'],
-  ['National Football League', 'NFL'],
-  ['Deutsche Demokratische Republik', 'DDR'],
-  ['Estados Unidos', 'EE. UU.', 'EEUU'],
-  ['Соединённые Штаты', 'США', 'Соединённые Штаты Америки'],
-  ['Советский Союз', 'СССР'],
-];
 /** Abbreviations of words, by their place in a name. */
-const abbreviatedWords = {
-  inFront: { st: 'saint', mt: 'mount', ft: 'fort' },
-  atEnd: {
-    st: 'street',
-    ave: 'avenue',
-    rd: 'road',
-    blvd: 'boulevard',
-    corp: 'corporation',
-    inc: 'incorporated',
-    ltd: 'limited',
-    co: 'company',
-    bros: 'brothers',
-    jr: 'junior',
-    sr: 'senior',
-  },
-  anywhere: { univ: 'university', dept: 'department', govt: 'government', intl: 'international' },
-} as const satisfies Record<string, Readonly<Record<string, string>>>;
-const [inFront, atEnd, anywhere] = Object.values(abbreviatedWords).map((words) => new Map(Object.entries(words)));
+const [inFront, atEnd, anywhere] = Object.values<Record<string, string>>(lists.abbreviated_words).map(
+  (words) => new Map(Object.entries(words)),
+);
 
 /** Organisations whose names end in a possessive. */
-const possessiveNames: ReadonlySet<string> = new Set(
-  `arby christie denny domino kellogg kohl lay levi lloyd lord lowe macy mcdonald moody reese sainsbury sotheby wendy`.split(
-    ' ',
-  ),
-);
+const possessiveNames: ReadonlySet<string> = new Set(lists.possessive_names);
 
 /** Most names: nothing has to be removed from them. */
 const plainName = /^[A-Za-z]+(?: [A-Za-z]+)*$/;
@@ -91,9 +42,11 @@ const spaceOfInitials = /(?<=(?:^| )[\p{Lu}\p{Ll}]) (?=[\p{Lu}\p{Ll}](?: |$))/gu
 const spaceOfWords = /(?<!(?:^| )[\p{Lu}\p{Ll}]) (?![\p{Lu}\p{Ll}](?: |$))/gu;
 const spaceOfDesignation = /(?<=(?:^| )[\p{Lu}\p{Ll}]) (?=\p{N})|(?<=\p{N}) (?=[\p{Lu}\p{Ll}](?: |$))/gu;
 
-/** The form of an abbreviation → the form of the name. */
+/** The form of an abbreviation → the form of the name. An abbreviation of several things (`ECB`, `IRA`) has none. */
 const written: ReadonlyMap<string, string> = new Map(
-  abbreviated.flatMap(([name, ...short]) => short.map((each) => [formOf('', each), formOf('', name)] as const)),
+  Object.entries(lists.abbreviated_names).flatMap(([name, short]) =>
+    short.map((each) => [formOf('', each), formOf('', name)] as const),
+  ),
 );
 
 /** Null for what is merged with nothing. Any text is a safe input; time is linear in it. */

@@ -24,7 +24,7 @@ import { stemmer as tamil } from '@orama/stemmers/tamil';
 import { stemmer as turkish } from '@orama/stemmers/turkish';
 import { stemmer as ukrainian } from '@orama/stemmers/ukrainian';
 import porter from 'wink-eng-lite-web-model/dist/porter-stemmer.js';
-import { baseOf } from './irregular-forms.ts';
+import lists from '../../../models/word-lists.json' with { type: 'json' };
 import { accentsTellWords, foldAccents, isOfPairs } from './scripts.ts';
 
 const stemmers: ReadonlyMap<string, (word: string) => string> = new Map(
@@ -63,9 +63,14 @@ function charactersOf(word: string): string {
   return Object.assign(characters, { substring }) as unknown as string;
 }
 
+/** English forms that no stemmer handles, with their bases; not those that are often another word or name: `found`, `met`. */
+export const irregularForms: ReadonlyMap<string, string> = new Map(
+  Object.entries(lists.irregular_forms).flatMap(([base, forms]) => forms.map((form) => [form, base] as const)),
+);
+
 /** For lower-case English words, also irregular ones. Imported alone: the rest of wink's model takes 40 MB. */
 export function porterStem(word: string): string {
-  return porter(baseOf(word));
+  return porter(irregularForms.get(word) ?? word);
 }
 
 const bareMark = '\u0002';

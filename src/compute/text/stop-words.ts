@@ -1,23 +1,11 @@
 /** Stop words of 60 languages by the package `stopword`, which uses ISO 639-3. */
-import * as lists from 'stopword';
+import * as stopWords from 'stopword';
+import lists from '../../../models/word-lists.json' with { type: 'json' };
 import { remembered } from '../structures/remembered.ts';
 import { accentsTellWords, foldAccents } from './scripts.ts';
 
 /** English function words, a third of which the package lacks. Without ambiguous ones: `us`, `may`, `will`, `can`. */
-export const englishFunctionWords: ReadonlySet<string> = new Set(
-  `a an the this that these those
-  i me my myself we our ours ourselves you your yours yourself he him his himself she her hers herself
-  it its itself they them their theirs themselves
-  who whom whose which what when where why how
-  be am is are was were been being do does did doing done have has had having
-  would should could might must shall
-  and or but nor so yet if then than because while although though whether as until unless
-  of at by for with about against between into through during before after above below to from in out on off over
-  under upon within without toward towards among per via onto
-  not no nor only own same too very just also such both each few more most other some any all every either neither
-  there here again further once now ever
-  n't 's 're 've 'll 'd 'm nt ca wo`.split(/\s+/),
-);
+export const englishFunctionWords: ReadonlySet<string> = new Set(lists.function_words);
 /** Codes that differ in detection. */
 const asDetected: Readonly<Record<string, string>> = { nb: 'no', fil: 'tl' };
 
@@ -46,7 +34,7 @@ function withoutAccents(language: string, word: string): string[] {
 /** `porBr` and `por` are merged. */
 function readLists(): Map<string, string[]> {
   const found = new Map<string, string[]>();
-  for (const [name, words] of Object.entries(lists)) {
+  for (const [name, words] of Object.entries(stopWords)) {
     if (!Array.isArray(words) || !/^[a-z]{3}/.test(name)) continue;
     const [canonical] = Intl.getCanonicalLocales(name.slice(0, 3));
     const language = asDetected[canonical] ?? canonical;

@@ -2,6 +2,7 @@
  * Keywords of topics by class-based TF-IDF (BERTopic, Grootendorst 2022): words and phrases that many of a topic's
  * pages have, and few others of the same language. Pages count, not occurrences: no single page speaks for a topic.
  */
+import lists from '../../../models/word-lists.json' with { type: 'json' };
 import { findUnspacedRuns } from './scripts.ts';
 import { englishFunctionWords, stopWordsOf } from './stop-words.ts';
 
@@ -34,13 +35,7 @@ const possessive = /['’]s$/i;
 /** `aren't`, `we'll` */
 const contraction = /(?:n['’]t|['’](?:re|ve|ll|d|m))$/i;
 /** Words that name no subject: of web pages, agencies, weekdays, legal forms. English ones occur in all languages. */
-const boilerplate: ReadonlySet<string> = new Set(
-  `inc corp ltd llc plc gmbh pty sarl cookie cookies newsletter newsletters subscribe subscribed subscription login signup logout username password
-  copyright javascript advertisement advertisements sponsored click download homepage website webpage sitemap href http https www html com
-  unsubscribe reuters afp monday tuesday wednesday thursday friday saturday sunday breadcrumb menu sidebar footer header faq impressum datenschutz anmelden abonnieren connexion inscription suscríbete publicidad`.split(
-    /\s+/,
-  ),
-);
+const boilerplate: ReadonlySet<string> = new Set(lists.website_words);
 const capitalised = /^\p{Lu}/u;
 const mostWords = 3;
 const shortest = 3;
