@@ -6,10 +6,8 @@ export interface Clock {
   zone: string;
 }
 
-export const weekdays = 'monday tuesday wednesday thursday friday saturday sunday'.split(' ');
-export const months = 'january february march april may june july august september october november december'.split(
-  ' ',
-);
+const weekdays = 'monday tuesday wednesday thursday friday saturday sunday'.split(' ');
+const months = 'january february march april may june july august september october november december'.split(' ');
 /** Names of two words, which need no quotation marks. */
 export const twoWordTime = `(?:last|this)\\s+(?:week|month|year|${weekdays.join('|')}|${months.join('|')})`;
 
