@@ -1,14 +1,10 @@
 /** Embeds stored pages by any model of the registry. */
-
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import floorSample from '../../../models/floor-sample.json' with { type: 'json' };
 import { setModelFloor } from '../../commands/manage-models.ts';
 import { embeddingTexts, passagesToEmbed } from '../../compute/embedding/embedding-text.ts';
-import { floorOfSample, floorSample } from '../../compute/embedding/floor-sample.ts';
 import type { NameSpans } from '../../compute/text/name-tags.ts';
 import { spansInPage } from '../../compute/text/page-names.ts';
 import { type EmbeddingModel, isBuiltIn } from '../../domain/model.ts';
-import { programDir } from '../../files/program-files.ts';
 import type { Embedders } from '../../providers/embedders.ts';
 import { ProviderError } from '../../providers/resilient-call.ts';
 import type { StoreReader } from '../../store/store.ts';
@@ -74,10 +70,6 @@ interface EmbedApartOptions {
   tolerated: number;
 }
 
-/** For outside models only, so it is read when needed. */
-export const readFloorSample = () =>
-  floorSample.parse(JSON.parse(readFileSync(join(programDir, 'models', 'floor-sample.json'), 'utf8')));
-
 /** Errors: those of `embed` that no text causes; a refusal beyond the tolerated ones, or of a harmless text too. */
 export async function embedApart(
   texts: readonly string[],
@@ -104,7 +96,7 @@ export async function embedApart(
   };
   const tryHarmless = async (refusal: ProviderError) => {
     try {
-      await embed([readFloorSample()[0].passage]);
+      await embed([floorSample[0].passage]);
     } catch (error) {
       throw isRefusal(error) ? refusal : error;
     }
@@ -118,7 +110,26 @@ function isRefusal(error: unknown): error is ProviderError {
   return error instanceof ProviderError && error.mayBeOneText;
 }
 
-/* Measures an outside model's floor once, by three small requests: without one, any passage would match any query. */
+/*
+ * Measures an outside model's floor once, by three small requests: without one, any passage would match any query. It is
+ * the 95th percentile of the cosines of unrelated queries and passages, below which dense hits are dropped. One
+ * unrelated passage in twenty is above: it removes noise, it does not rank. The sample has a passage and two queries for
+ * each of 20 unrelated subjects, so 760 unrelated pairs.
+ */
+
+const floorQuantile = 0.95;
+
+/** The floor from the unit vectors of the sample's passages, and of its queries by subject. */
+function floorOfSample(passages: readonly Float32Array[], queries: readonly Float32Array[][]): number {
+  const dot = (a: Float32Array, b: Float32Array) => a.reduce((sum, each, at) => sum + each * b[at], 0);
+  const cosines = queries
+    .flatMap((ofSubject, subject) => {
+      const others = passages.filter((_, other) => other !== subject);
+      return ofSubject.flatMap((query) => others.map((passage) => dot(query, passage)));
+    })
+    .sort((a, b) => a - b);
+  return cosines[Math.floor(cosines.length * floorQuantile)];
+}
 
 interface FloorCalibration {
   embedders: Pick<Embedders, 'queryVectors' | 'documentVectors'>;
@@ -136,18 +147,17 @@ export function floorCalibrator({ embedders, reader, commit }: FloorCalibration)
   const measure = async (model: EmbeddingModel): Promise<void> => {
     const rowsOf = (rows: Float32Array) =>
       Array.from({ length: rows.length / model.dim }, (_, at) => rows.subarray(at * model.dim, (at + 1) * model.dim));
-    const sample = readFloorSample();
     const passages = await embedders.documentVectors(
       model,
-      sample.map(({ passage }) => passage),
+      floorSample.map(({ passage }) => passage),
     );
     const queries = rowsOf(
       await embedders.queryVectors(
         model,
-        sample.flatMap((subject) => subject.queries),
+        floorSample.flatMap((subject) => subject.queries),
       ),
     );
-    const bySubject = sample.map((_, at) => queries.slice(2 * at, 2 * at + 2));
+    const bySubject = floorSample.map((_, at) => queries.slice(2 * at, 2 * at + 2));
     await commit(setModelFloor(model, floorOfSample(rowsOf(passages), bySubject)));
   };
 

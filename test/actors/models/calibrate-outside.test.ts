@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { floorCalibrator, readFloorSample } from '../../../src/actors/models/model-embedder.ts';
+import sample from '../../../models/floor-sample.json' with { type: 'json' };
+import { floorCalibrator } from '../../../src/actors/models/model-embedder.ts';
 import { TemporaryStore } from '../../store/temporary-store.ts';
-
-const sample = readFloorSample();
 
 const row = { id: 'openai-m-2', provider: 'openai', model_name: 'm', dim: 2, max_input_tokens: 512, floor: null };
 
