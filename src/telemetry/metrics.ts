@@ -93,33 +93,6 @@ function createLibraryMetrics() {
   const { counter, gauge } = metricsIn(registry);
   const ingestPages = counter('ingest_pages_total', 'Submitted pages, by outcome.', ['outcome']);
   for (const outcome of ingestOutcomes) ingestPages.inc({ outcome }, 0);
-  const queryLogDropped = counter(
-    'query_log_dropped_rows_total',
-    'Searches that were answered and not logged, because too many waited or the store could not be written.',
-  );
-  const denseDegraded = counter(
-    'dense_degraded_total',
-    'Searches answered without the vector of their query, because its provider was down or late.',
-  );
-  const rerankDegraded = counter(
-    'rerank_degraded_total',
-    'Searches answered in the order before reranking, wholly or in part, because the reranker was down or late.',
-  );
-  const rerankCandidates = counter(
-    'rerank_candidates_total',
-    'Candidates given to a reranker of kind api, by whether it scored them in time.',
-    ['outcome'],
-  );
-  const eventSubscribers = gauge('event_subscribers', 'Subscribers of the event stream.');
-  const eventSubscriptionsEnded = counter(
-    'event_subscriptions_ended_total',
-    'Subscriptions to the event stream that ended: the client left, it took nothing any more, or the service stopped.',
-    ['reason'],
-  );
-  const jobChanges = counter('job_changes_total', 'Changes of the status of jobs, by kind and new status.', [
-    'kind',
-    'status',
-  ]);
   const jobs: Collected<Record<string, number>> = { collected: undefined };
   gauge('jobs', 'Jobs in the ledger, by status.', ['status'], (each) => {
     for (const [status, count] of Object.entries(jobs.collected?.() ?? {})) each.set({ status }, count);
@@ -130,16 +103,36 @@ function createLibraryMetrics() {
   );
   return {
     registry,
+    jobs,
     vectorsPending,
     ingestPages,
-    queryLogDropped,
-    denseDegraded,
-    rerankDegraded,
-    rerankCandidates,
-    eventSubscribers,
-    jobChanges,
-    jobs,
-    eventSubscriptionsEnded,
+    queryLogDropped: counter(
+      'query_log_dropped_rows_total',
+      'Searches that were answered and not logged, because too many waited or the store could not be written.',
+    ),
+    denseDegraded: counter(
+      'dense_degraded_total',
+      'Searches answered without the vector of their query, because its provider was down or late.',
+    ),
+    rerankDegraded: counter(
+      'rerank_degraded_total',
+      'Searches answered in the order before reranking, wholly or in part, because the reranker was down or late.',
+    ),
+    rerankCandidates: counter(
+      'rerank_candidates_total',
+      'Candidates given to a reranker of kind api, by whether it scored them in time.',
+      ['outcome'],
+    ),
+    eventSubscribers: gauge('event_subscribers', 'Subscribers of the event stream.'),
+    eventSubscriptionsEnded: counter(
+      'event_subscriptions_ended_total',
+      'Subscriptions to the event stream that ended: the client left, it took nothing any more, or the service stopped.',
+      ['reason'],
+    ),
+    jobChanges: counter('job_changes_total', 'Changes of the status of jobs, by kind and new status.', [
+      'kind',
+      'status',
+    ]),
   };
 }
 
