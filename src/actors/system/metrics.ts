@@ -1,16 +1,7 @@
 /** Metrics over time: stores periodic snapshots, answers about the past, and counts job changes from the commit feed. */
 
 import { percentile, SeriesPoints } from '../../compute/series-points.ts';
-import type {
-  DiskResponse,
-  MetricSeries,
-  MetricSeriesResponse,
-  MetricsSummaryResponse,
-  MetricsTimeseriesResponse,
-  SampleValue,
-  SummaryQuery,
-  TimeseriesQuery,
-} from '../../domain/admin.ts';
+import type * as admin from '../../domain/admin.ts';
 import { dayMs, hourMs } from '../../domain/durations.ts';
 import { type JobStatus, jobStatuses } from '../../domain/job.ts';
 import { instantOf, isoOf } from '../../domain/values.ts';
@@ -82,7 +73,7 @@ export function snapshotKeeper({ reader, commit, metrics, ownOnly, now }: Snapsh
   let last: readonly number[] = [];
 
   return async (): Promise<void> => {
-    const added: { no: number; series: MetricSeries }[] = [];
+    const added: { no: number; series: admin.MetricSeries }[] = [];
     const pairs: number[] = [];
     try {
       const samples = (await metrics.samples({ own: ownOnly })).filter(({ value }) => Number.isFinite(value));
@@ -107,7 +98,7 @@ export function snapshotKeeper({ reader, commit, metrics, ownOnly, now }: Snapsh
   };
 }
 
-function keyOf({ sample, labels }: MetricSeries): string {
+function keyOf({ sample, labels }: admin.MetricSeries): string {
   return JSON.stringify([sample, Object.entries(labels).sort(([a], [b]) => (a < b ? -1 : 1))]);
 }
 
@@ -119,7 +110,7 @@ const sliceRows = 500;
 
 export function keepSnapshot(
   snapshot: MetricSnapshot,
-  added: readonly { no: number; series: MetricSeries }[],
+  added: readonly { no: number; series: admin.MetricSeries }[],
 ): Command<void> {
   return ({ metrics }) => {
     for (const { no, series } of added) metrics.putSeries(no, series);
@@ -146,7 +137,7 @@ export function thinSnapshots(from: number, now: number, keepMs: number): Comman
 
 interface MetricAnswersDependencies extends Pick<LibraryParts, 'reader' | 'metrics' | 'now'> {
   breakerStates: Breakers['states'];
-  disk: () => Promise<DiskResponse>;
+  disk: () => Promise<admin.DiskResponse>;
 }
 
 type MetricsMessages = 'metrics.timeseries' | 'metrics.summary' | 'disk.usage';
@@ -159,8 +150,12 @@ const maxRuns = 10_000;
 function metricAnswers(dependencies: MetricAnswersDependencies): Handlers<MetricsMessages> {
   const { reader, metrics, breakerStates, disk, now } = dependencies;
 
-  const timeseries = async ({ metric, since, step }: TimeseriesQuery): Promise<MetricsTimeseriesResponse> => {
-    const wanted = new Map<number, { series: MetricSeries; points: SeriesPoints }>();
+  const timeseries = async ({
+    metric,
+    since,
+    step,
+  }: admin.TimeseriesQuery): Promise<admin.MetricsTimeseriesResponse> => {
+    const wanted = new Map<number, { series: admin.MetricSeries; points: SeriesPoints }>();
     for (const { no, series } of reader.metrics.series()) {
       if (series.metric !== metric) continue;
       wanted.set(no, { series, points: new SeriesPoints(step * 1000, series.metric_type === 'gauge') });
@@ -184,7 +179,7 @@ function metricAnswers(dependencies: MetricAnswersDependencies): Handlers<Metric
     };
   };
 
-  const latency = async (since: string | undefined): Promise<MetricsSummaryResponse['search_latency']> => {
+  const latency = async (since: string | undefined): Promise<admin.MetricsSummaryResponse['search_latency']> => {
     const range = since === undefined ? {} : { since: instantOf(since) };
     const totals: number[] = [];
     for (const [i, no] of reader.queryLog.numbers({ ...range, kind: 'search', limit: maxRuns }).entries()) {
@@ -202,7 +197,7 @@ function metricAnswers(dependencies: MetricAnswersDependencies): Handlers<Metric
     };
   };
 
-  const summary = async ({ since }: SummaryQuery): Promise<MetricsSummaryResponse> => {
+  const summary = async ({ since }: admin.SummaryQuery): Promise<admin.MetricsSummaryResponse> => {
     const samples = await metrics.samples();
     const sumBy = (name: string, label: string, when: (labels: Record<string, string>) => boolean = () => true) =>
       sumByLabel(
@@ -238,7 +233,7 @@ function countJobs(reader: StoreReader): JobCounts {
   return Object.fromEntries(counts) as JobCounts;
 }
 
-function sumByLabel(samples: readonly SampleValue[], label: string): Record<string, number> {
+function sumByLabel(samples: readonly admin.SampleValue[], label: string): Record<string, number> {
   const sums: Record<string, number> = {};
   for (const { series, value } of samples) {
     const name = series.labels[label] ?? '';
@@ -248,9 +243,9 @@ function sumByLabel(samples: readonly SampleValue[], label: string): Record<stri
 }
 
 function seriesResponse(
-  { sample, labels, metric_type }: MetricSeries,
+  { sample, labels, metric_type }: admin.MetricSeries,
   points: readonly { ts: number; value: number }[],
-): MetricSeriesResponse {
+): admin.MetricSeriesResponse {
   return {
     sample,
     labels,

@@ -1,17 +1,7 @@
 /** `readback cluster` and `readback library`: administer libraries in PostgreSQL, without a service. */
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import {
-  deleteLibrary,
-  discardImport,
-  endImport,
-  listLibraries,
-  newLibrary,
-  newToken,
-  releaseLibrary,
-  setQuota,
-  setState,
-} from '../../cluster/administration.ts';
+import * as administration from '../../cluster/administration.ts';
 import { copyOut, sendRows } from '../../cluster/bring-up-copy.ts';
 import { type Database, openDatabase } from '../../cluster/database.ts';
 import { ClusterMember } from '../../cluster/member.ts';
@@ -48,7 +38,7 @@ export function clusterCommand(context: Context, what: 'migrate' | 'status'): Pr
       );
     }
     await requireSchema(database);
-    const libraries = await listLibraries(database);
+    const libraries = await administration.listLibraries(database);
     const rows = libraries.map(({ name, state, seq, bytes, max_bytes, address }) => [
       ...[name, state, String(seq), bytesText(bytes), max_bytes === null ? '-' : bytesText(max_bytes)],
       address ?? '-',
@@ -72,7 +62,7 @@ export function libraryCommand(
   return withDatabase(context, async (database) => {
     await requireSchema(database);
     const tellToken = async () => {
-      const token = await newToken(database, { library, name, scopes: [scope], now: now() });
+      const token = await administration.newToken(database, { library, name, scopes: [scope], now: now() });
       tell(context, { library, name, token }, ({ say }) => say(token));
       terminal.note(`token of ${library}, shown only once`);
     };
@@ -90,14 +80,14 @@ export function libraryCommand(
 type Task = (context: Context, database: Database, library: string, args: LibraryArguments) => Promise<void>;
 
 const tasks: Record<LibraryTask, Task> = {
-  new: (_, database, library) => newLibrary(database, library),
+  new: (_, database, library) => administration.newLibrary(database, library),
   token: async () => {},
   import: (context, database, library, args) => importFolder(context, database, library, dirOf(args)),
-  move: (_, database, library) => releaseLibrary(database, library),
-  suspend: (_, database, library) => setState(database, library, 'suspended'),
-  resume: (_, database, library) => setState(database, library, 'active'),
-  quota: (_, database, library, { maxBytes = null }) => setQuota(database, library, maxBytes),
-  delete: (_, database, library) => deleteLibrary(database, library),
+  move: (_, database, library) => administration.releaseLibrary(database, library),
+  suspend: (_, database, library) => administration.setState(database, library, 'suspended'),
+  resume: (_, database, library) => administration.setState(database, library, 'active'),
+  quota: (_, database, library, { maxBytes = null }) => administration.setQuota(database, library, maxBytes),
+  delete: (_, database, library) => administration.deleteLibrary(database, library),
   export: (context, database, library, args) => exportFolder(context, database, library, dirOf(args)),
 };
 
@@ -135,15 +125,15 @@ async function importFolder(context: Context, database: Database, library: strin
       ...{ monotonic, log: logOf(context) },
     }),
   );
-  await newLibrary(database, library, 'importing');
+  await administration.newLibrary(database, library, 'importing');
   const claimed = await member.claim(library, 'importing');
   if (claimed === null) throw new CliError(exitCodes.failed, `another host has taken ${library}`);
   try {
     await using copy = closing(LibraryCopy.open(path, newStoreId));
     await sendRows({ copy, claim: claimed.claim, commits: claimed.commits, ending: context.signal });
-    await endImport(database, claimed.claim);
+    await administration.endImport(database, claimed.claim);
   } catch (error) {
-    await discardImport(database, claimed.claim);
+    await administration.discardImport(database, claimed.claim);
     throw error;
   } finally {
     await claimed.release();

@@ -1,14 +1,5 @@
 import type { ClusterDetailResponse, ClusterListResponse, RecomputeResponse } from '../../domain/cluster.ts';
-import type {
-  EntityDetailResponse,
-  EntityListResponse,
-  EntityMergeListResponse,
-  EntityMergeResponse,
-  EntitySuggestionListResponse,
-  EntitySummary,
-  PageEntitiesResponse,
-  UndoMergeResponse,
-} from '../../domain/entity.ts';
+import type * as entity from '../../domain/entity.ts';
 import type { PageResponse } from '../../domain/page.ts';
 import { type Context, get, post, tell } from '../context.ts';
 import { counted, day, type ExitCode, exitCodes, fitted, plain, type Terminal, table, titled } from '../output.ts';
@@ -28,7 +19,7 @@ export async function namesCommand(
   part?: string,
 ): Promise<ExitCode> {
   const query = { limit: String(Math.min(limit, maxListed)), ...(part && { q: part }), ...(type && { type }) };
-  const found = await get<EntityListResponse>(context, `/v1/entities?${new URLSearchParams(query)}`);
+  const found = await get<entity.EntityListResponse>(context, `/v1/entities?${new URLSearchParams(query)}`);
   return tell(context, found, (terminal) => {
     if (found.entities.length === 0) return terminal.say('no names');
     sayNames(terminal, found.entities);
@@ -37,7 +28,7 @@ export async function namesCommand(
   });
 }
 
-function sayNames(terminal: Terminal, entities: readonly EntitySummary[]): void {
+function sayNames(terminal: Terminal, entities: readonly entity.EntitySummary[]): void {
   const rows = entities.map(({ id, type, page_count, canonical_form }) => [
     id,
     type,
@@ -49,7 +40,7 @@ function sayNames(terminal: Terminal, entities: readonly EntitySummary[]): void 
 
 export async function nameCommand(context: Context, name: string, { limit }: NamesArguments): Promise<ExitCode> {
   const { terminal, json } = context;
-  const found = await get<EntityDetailResponse>(context, `/v1/entities/${encodeURIComponent(name)}`);
+  const found = await get<entity.EntityDetailResponse>(context, `/v1/entities/${encodeURIComponent(name)}`);
   if (json) return tell(context, found, () => {});
   const { entity, aliases, page_ids } = found;
   const mentions = `${counted(entity.mention_count, 'mention')} in ${counted(entity.page_count, 'page')}`;
@@ -68,7 +59,7 @@ export async function nameCommand(context: Context, name: string, { limit }: Nam
 
 export async function namesOfPageCommand(context: Context, page: string): Promise<ExitCode> {
   const path = `/v1/pages/${encodeURIComponent(await pageIdOf(context, page))}/entities`;
-  const found = await get<PageEntitiesResponse>(context, path);
+  const found = await get<entity.PageEntitiesResponse>(context, path);
   return tell(context, found, (terminal) => {
     if (found.entities.length === 0) return terminal.say('no names in this page');
     sayNames(terminal, found.entities);
@@ -77,7 +68,7 @@ export async function namesOfPageCommand(context: Context, page: string): Promis
 
 export async function mergesCommand(context: Context, name?: string): Promise<ExitCode> {
   const path = `/v1/admin/entity-merges${name === undefined ? '' : `?entity=${encodeURIComponent(name)}`}`;
-  const found = await get<EntityMergeListResponse>(context, path);
+  const found = await get<entity.EntityMergeListResponse>(context, path);
   // A pair that a user said is not one is stored as a merge undone at once.
   const merges = found.merges.filter((each) => each.made_by !== 'user' || each.undone_at !== each.merged_at);
   return tell(context, found, (terminal) => {
@@ -93,7 +84,7 @@ export async function mergesCommand(context: Context, name?: string): Promise<Ex
 
 /** Pairs that may be one name. `decide` accepts or rejects one of them. */
 export async function suggestionsCommand(context: Context): Promise<ExitCode> {
-  const found = await get<EntitySuggestionListResponse>(context, '/v1/admin/entity-suggestions');
+  const found = await get<entity.EntitySuggestionListResponse>(context, '/v1/admin/entity-suggestions');
   return tell(context, found, (terminal) => {
     if (found.suggestions.length === 0) terminal.say('no names may be one');
     const rows = found.suggestions.map((each) => [
@@ -113,7 +104,7 @@ export async function decideCommand(
   other: string,
 ): Promise<ExitCode> {
   const path = `/v1/entities/${encodeURIComponent(name)}/${route}`;
-  const answer = await post<EntityMergeResponse>(context, path, { with: other });
+  const answer = await post<entity.EntityMergeResponse>(context, path, { with: other });
   const [kept, merged] = [plain(answer.kept_form, 200), plain(answer.merged_form, 200)];
   return tell(context, answer, ({ say }) =>
     say(route === 'merge' ? `${merged} is ${kept} now` : `${merged} and ${kept} stay two`),
@@ -122,7 +113,10 @@ export async function decideCommand(
 
 /** Only the latest merge can be undone; any can be split. */
 export async function splitMergeCommand(context: Context, route: 'split' | 'undo', id: string): Promise<ExitCode> {
-  const answer = await post<UndoMergeResponse>(context, `/v1/entities/merges/${encodeURIComponent(id)}/${route}`);
+  const answer = await post<entity.UndoMergeResponse>(
+    context,
+    `/v1/entities/merges/${encodeURIComponent(id)}/${route}`,
+  );
   return tell(context, answer, ({ say }) => say(`${answer.restored_entity_id} is a separate name again`));
 }
 

@@ -1,23 +1,8 @@
 /** Contract "Admin and diagnostics". */
 import { z } from 'zod';
-import {
-  adminConfigResponse,
-  backupListResponse,
-  diskResponse,
-  metricsSummaryResponse,
-  metricsTimeseriesResponse,
-  newBackupResponse,
-  summaryQuery,
-  timeseriesQuery,
-} from '../../domain/admin.ts';
+import * as admin from '../../domain/admin.ts';
 import * as evaluation from '../../domain/evaluation.ts';
-import {
-  feedbackRequest,
-  feedbackResponse,
-  queryLogListResponse,
-  queryLogQuery,
-  queryLogRunResponse,
-} from '../../domain/query-log.ts';
+import * as queryLog from '../../domain/query-log.ts';
 import { errorAnswers, holderOf, needsRead, needsWrite, type RouteGroup } from '../http-app.ts';
 import { askingRoutes } from './asking-routes.ts';
 
@@ -32,7 +17,7 @@ export const adminRoutes: RouteGroup = (app, context) => {
       summary: 'Make a backup',
       description:
         'Written to a folder of `backup.dir`, and finished even if the client disconnects; 409 while another one is made. Then the oldest backups are deleted until at most `backup.keep` are left and store and backups fit in `storage.max_bytes`.',
-      response: { 201: newBackupResponse, ...errorAnswers(409) },
+      response: { 201: admin.newBackupResponse, ...errorAnswers(409) },
     }),
     async (request, reply) => {
       reply.raw.socket?.setTimeout(0); // a large store takes minutes
@@ -45,7 +30,7 @@ export const adminRoutes: RouteGroup = (app, context) => {
     needsRead({
       operationId: 'list_backups',
       summary: 'Backups made by the service, newest first, at most 100',
-      response: { 200: backupListResponse },
+      response: { 200: admin.backupListResponse },
     }),
     async (request) => backups.list(holderOf(request).library),
   );
@@ -55,23 +40,23 @@ export const adminRoutes: RouteGroup = (app, context) => {
     summary: 'Time series of a metric',
     description:
       'One point per step (seconds): the mean of a gauge, the last value of anything else. An unknown metric has no series.',
-    querystring: timeseriesQuery,
-    answer: metricsTimeseriesResponse,
+    querystring: admin.timeseriesQuery,
+    answer: admin.metricsTimeseriesResponse,
   });
 
   get('/v1/admin/metrics/summary', 'metrics.summary', {
     operationId: 'metrics_summary',
     summary: 'The most important metrics',
     description: '`since` limits latencies only; counters are those of this process.',
-    querystring: summaryQuery,
-    answer: metricsSummaryResponse,
+    querystring: admin.summaryQuery,
+    answer: admin.metricsSummaryResponse,
   });
 
   get('/v1/admin/disk', 'disk.usage', {
     operationId: 'disk_usage',
     summary: 'Disk usage of the library by part, and free space',
     description: 'Measured for each request. Backups are not included.',
-    answer: diskResponse,
+    answer: admin.diskResponse,
   });
 
   app.get(
@@ -80,7 +65,7 @@ export const adminRoutes: RouteGroup = (app, context) => {
       operationId: 'admin_config',
       summary: 'Every setting, secrets redacted',
       description: '`capabilities` are the helper programs found, with their versions.',
-      response: { 200: adminConfigResponse },
+      response: { 200: admin.adminConfigResponse },
     }),
     async (request) => {
       const { settings, mutability } = shownSettings(holderOf(request).library);
@@ -117,22 +102,22 @@ export const queryLogRoutes: RouteGroup = (app, context) => {
     summary: 'Judge a result',
     description:
       'Unknown query ids are accepted; evaluation drops them. Later feedback on a page replaces earlier feedback.',
-    body: feedbackRequest,
-    answer: feedbackResponse,
+    body: queryLog.feedbackRequest,
+    answer: queryLog.feedbackResponse,
     status: 202,
   });
 
   get('/v1/admin/query-log', 'queryLog.list', {
     operationId: 'query_log',
     summary: 'Logged queries, newest first',
-    querystring: queryLogQuery,
-    answer: queryLogListResponse,
+    querystring: queryLog.queryLogQuery,
+    answer: queryLog.queryLogListResponse,
   });
 
   get('/v1/admin/query-log/:query_id', 'queryLog.get', {
     operationId: 'logged_query',
     summary: 'One logged query with its candidates and its feedback',
-    answer: queryLogRunResponse,
+    answer: queryLog.queryLogRunResponse,
   });
 };
 

@@ -1,10 +1,4 @@
-import {
-  jobListQuery,
-  jobListResponse,
-  jobResponse,
-  jobRetryBatchRequest,
-  jobRetryBatchResponse,
-} from '../../domain/job.ts';
+import * as job from '../../domain/job.ts';
 import type { RouteGroup } from '../http-app.ts';
 import { askingRoutes } from './asking-routes.ts';
 
@@ -14,21 +8,21 @@ export const jobRoutes: RouteGroup = (app, context) => {
   get('/v1/jobs', 'job.list', {
     operationId: 'list_jobs',
     summary: 'Jobs, newest first',
-    querystring: jobListQuery,
-    answer: jobListResponse,
+    querystring: job.jobListQuery,
+    answer: job.jobListResponse,
   });
 
   post('/v1/jobs/retry', 'job.retryBatch', {
     operationId: 'retry_jobs',
     summary: 'Retry dead jobs, by ids or by kind',
-    body: jobRetryBatchRequest,
-    answer: jobRetryBatchResponse,
+    body: job.jobRetryBatchRequest,
+    answer: job.jobRetryBatchResponse,
   });
 
   post('/v1/jobs/:job_id/retry', 'job.retry', {
     operationId: 'retry_job',
     summary: 'Retry a dead job',
-    answer: jobResponse,
+    answer: job.jobResponse,
     errors: [409],
   });
 };
