@@ -4,7 +4,7 @@ import { itemUrl } from '../feed/feed.ts';
 import { feedDate } from '../feed/feed-date.ts';
 import { type DomNode, elementNode, textNode, walkTree } from './dom-tree.ts';
 import { type LinkedArticle, readJsonLd } from './json-ld.ts';
-import * as meta from './meta-names.ts';
+import { metaNames } from './meta-names.ts';
 import { authorSign, bylineAuthors, longestAuthor, markedAuthors, person } from './page-author.ts';
 import { addressDate, writtenDate } from './written-dates.ts';
 
@@ -62,25 +62,25 @@ export function readDeclaredFacts(root: DomNode, url: string): DeclaredFacts {
   const linked = readJsonLd(found.scripts);
   const first = (names: readonly string[]): string | null =>
     names.flatMap((name) => found.metas.get(name) ?? []).find((value) => fact(value) !== null) ?? null;
-  const site_name = declared(first(meta.siteNames)) ?? declared(linked?.publisher);
-  const images = [...meta.imageNames.flatMap((name) => found.metas.get(name) ?? []), linked?.image];
+  const site_name = declared(first(metaNames.site)) ?? declared(linked?.publisher);
+  const images = [...metaNames.image.flatMap((name) => found.metas.get(name) ?? []), linked?.image];
   const base = addressOf(found.base, url) ?? url;
   return {
     title:
-      withoutSite(declared(linked?.headline) ?? declared(first(meta.titleNames)) ?? fact(found.window), site_name) ??
+      withoutSite(declared(linked?.headline) ?? declared(first(metaNames.title)) ?? fact(found.window), site_name) ??
       fact(found.headings[0]),
     author: authorOf(found, linked, site_name),
     published_at: dateOf(found, linked, url),
     lang: languageOf(
-      root.getAttribute('lang') ?? root.getAttribute('xml:lang') ?? first(meta.languageNames) ?? linked?.language,
+      root.getAttribute('lang') ?? root.getAttribute('xml:lang') ?? first(metaNames.language) ?? linked?.language,
     ),
     site_name,
     image: images.flatMap((image) => addressOf(image, base) ?? [])[0] ?? null,
-    description: declared(first(meta.descriptionNames)),
+    description: declared(first(metaNames.description)),
     window: fact(found.window),
     headings: found.headings.flatMap((heading) => fact(heading) ?? []),
     subheadings: found.subheadings.flatMap((heading) => fact(heading) ?? []),
-    isArticle: linked?.isArticle === true || /^article$/i.test(first([meta.kindName])?.trim() ?? ''),
+    isArticle: linked?.isArticle === true || /^article$/i.test(first(metaNames.kind)?.trim() ?? ''),
     declaredBody: linked?.body ?? null,
   };
 }
@@ -165,7 +165,7 @@ function isForeignTime(node: DomNode): boolean {
 
 /** If JSON-LD names only the site as author, the markup may know more. */
 function authorOf(found: Found, linked: LinkedArticle | null, site: string | null): string | null {
-  const metas = meta.authorNames
+  const metas = metaNames.author
     .map((name) => found.metas.get(name) ?? [])
     .find((values) => values.some((value) => person(value) !== null));
   const declared = [linked?.authors ?? [], metas ?? []].map((names) => names.flatMap((each) => person(each) ?? []));
@@ -182,7 +182,7 @@ function authorOf(found: Found, linked: LinkedArticle | null, site: string | nul
 const letters = (text: string): string => text.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
 
 function dateOf(found: Found, linked: LinkedArticle | null, url: string): string | null {
-  const metas = meta.dateNames.flatMap((name) => found.metas.get(name) ?? []).filter((value) => fact(value) !== null);
+  const metas = metaNames.date.flatMap((name) => found.metas.get(name) ?? []).filter((value) => fact(value) !== null);
   return (
     firstOf([linked?.published, metas[0], ...found.itemDates], instantOf) ??
     firstOf([linked?.published, ...metas, ...found.itemDates], writtenDate) ??
