@@ -1,24 +1,12 @@
 /** Feed dates: RFC 822 and ISO 8601 with common errors. Without a zone UTC is assumed. */
+import feeds from '../../../models/feeds.json' with { type: 'json' };
 
 const iso = /^(\d{4}-\d\d?(?:-\d\d?)?)(?:[T ](\d\d?:\d\d(?::\d\d(?:\.\d+)?)?)\s*(Z|[+-]\d\d:?\d\d)?)?$/i;
 const rfc =
   /^(?:[a-z]{2,9},?\s+)?(\d{1,2})[\s-]+([a-z]{3})[a-z]*[\s-]+(\d{4}|\d\d)(?:\s+(\d\d?:\d\d(?::\d\d)?)\s*([a-z]{1,5}|[+-]\d{4}|[+-]\d\d:\d\d)?)?/i;
 const months = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
 /** Names, in hours; others are UTC. */
-const zones: Readonly<Record<string, number>> = {
-  est: -5,
-  edt: -4,
-  cst: -6,
-  cdt: -5,
-  mst: -7,
-  mdt: -6,
-  pst: -8,
-  pdt: -7,
-  bst: 1,
-  cet: 1,
-  cest: 2,
-  jst: 9,
-};
+const zones: Readonly<Record<string, number>> = feeds.time_zones;
 const longest = 64;
 
 /** UTC, ISO 8601; null if invalid. */

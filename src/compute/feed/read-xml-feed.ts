@@ -1,6 +1,7 @@
 /** Reads RSS, Atom and the feed links of HTML pages as a stream of tags. Tolerates malformed documents. */
 import { decodeHTMLStrict } from 'entities';
 import { Parser } from 'htmlparser2';
+import feeds from '../../../models/feeds.json' with { type: 'json' };
 import { EntryBuilder, entryTexts, escapeAttribute, escapeHtml, textOfTitle } from './entry-builder.ts';
 import { type Bases, tagOf } from './episode.ts';
 import { type FeedReading, itemUrl, maxEntries, oneLine } from './feed.ts';
@@ -8,24 +9,7 @@ import { type FeedReading, itemUrl, maxEntries, oneLine } from './feed.ts';
 type Attributes = Readonly<Record<string, string>>;
 
 /** Namespaces by the start of their address; '' is the format's own. */
-const prefixes: readonly (readonly [string, string])[] = [
-  ['http://www.w3.org/2005/atom', 'atom'],
-  ['http://purl.org/atom/', 'atom'],
-  ['http://purl.org/rss/1.0/modules/content', 'content'],
-  ['http://purl.org/rss/1.0/', ''],
-  ['http://my.netscape.com/rdf/simple/0.9', ''],
-  ['http://channel.netscape.com/rdf/simple/0.9', ''],
-  ['http://backend.userland.com/rss', ''],
-  ['http://blogs.law.harvard.edu/tech/rss', ''],
-  ['http://www.w3.org/1999/02/22-rdf-syntax-ns', 'rdf'],
-  ['http://purl.org/dc/elements/', 'dc'],
-  ['http://purl.org/dc/terms/', 'dcterms'],
-  ['http://www.w3.org/1999/xhtml', 'xhtml'],
-  ['http://rssnamespace.org/feedburner/', 'feedburner'],
-  ['http://www.itunes.com/dtds/podcast', 'itunes'],
-  ['https://podcastindex.org/namespace/', 'podcast'],
-  ['https://github.com/podcastindex-org/podcast-namespace', 'podcast'],
-];
+const prefixes = Object.entries(feeds.namespaces);
 
 const feedTexts = new Set(['title', 'link', 'language']);
 const feedTypes = /^application\/(?:rss\+xml|atom\+xml|feed\+json|rdf\+xml)\b/i;
