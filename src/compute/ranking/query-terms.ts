@@ -2,6 +2,7 @@
  * Search terms of a query. Function words, and words like `what`, which are rare in answers and so have a high idf, are dropped while
  * other terms remain; texts keep them. Pure.
  */
+import lists from '../../../models/word-lists.json' with { type: 'json' };
 import { accentsTellWords, foldAccents, ideographTerm, isOfPairs, wordBorders } from '../text/scripts.ts';
 import { bareTerm, stemIn } from '../text/stemmers.ts';
 import { englishFunctionWords, stopWordsOf } from '../text/stop-words.ts';
@@ -13,11 +14,7 @@ export interface TermSequence {
 }
 
 /** Elided articles and pronouns of French and Italian. */
-const ELIDED: ReadonlySet<string> = new Set(
-  `c' d' j' l' m' n' s' t' v' qu' jusqu' quoiqu' lorsqu' puisqu' un' all' dall' dell' nell' sull' coll' gl' agl' dagl' degl' negl' sugl'`.split(
-    ' ',
-  ),
-);
+const ELIDED: ReadonlySet<string> = new Set(lists.elided);
 
 export interface ContentWord {
   word: string;

@@ -1,18 +1,9 @@
-/** ISO 639-1 codes that the index knows. */
-export const languages: readonly string[] =
-  `am ar az be bg bn ca cs da de el en es et eu fa fi fr gu he hi hr hu hy is it ja ka kn ko ku lo lt lv ml mr ms nl no or pa pl pt ro
-  ru sk sl sq sr sv ta te th tl tr uk ur vi yo zh`.split(/\s+/);
+import lists from '../../../models/word-lists.json' with { type: 'json' };
 
-const otherCodes: ReadonlyMap<string, string> = new Map([
-  ['nb', 'no'],
-  ['nn', 'no'],
-  ['iw', 'he'],
-  ['id', 'ms'],
-  ['zlm', 'ms'],
-  ['bs', 'hr'],
-  ['ckb', 'ku'],
-  ['fil', 'tl'],
-]);
+/** ISO 639-1 codes that the index knows. */
+export const languages: readonly string[] = lists.languages;
+
+const otherCodes: ReadonlyMap<string, string> = new Map(Object.entries(lists.other_language_codes));
 
 /** Primary code of a tag such as `de-AT`. */
 export function languageCode(tag: string): string {
