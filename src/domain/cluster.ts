@@ -1,5 +1,6 @@
 /** Contract "Clusters", and the stored rows. */
 import { z } from 'zod';
+import { pageName } from './page.ts';
 import { datetime, idText, listPart, queryBoolean, queryInteger } from './values.ts';
 
 const clusterTriggers = ['manual', 'idle', 'cron'] as const;
@@ -29,14 +30,7 @@ export type ClusterListResponse = z.infer<typeof clusterListResponse>;
 export const clusterDetailQuery = z.object(listPart);
 export const clusterDetailResponse = z.strictObject({
   cluster: clusterSummary,
-  pages: z.array(
-    z.strictObject({
-      page_id: z.string(),
-      canonical_url: z.string(),
-      title: z.string().nullable(),
-      probability: z.number().nullable(),
-    }),
-  ),
+  pages: z.array(z.strictObject({ ...pageName, probability: z.number().nullable() })),
   total: z.int().optional(),
 });
 export type ClusterDetailResponse = z.infer<typeof clusterDetailResponse>;
