@@ -161,8 +161,8 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings {
   const faulty = variables.filter(({ path }) =>
     parsed.error?.issues.some((issue) => path.every((key, at) => issue.path[at] === key)),
   );
-  const sound = parsed.data ?? settingsSchema.parse(rawOf(env, without(variables, faulty)));
-  const settings = completed(env, sound);
+  const others = variables.filter((each) => !faulty.includes(each));
+  const settings = completed(env, parsed.data ?? settingsSchema.parse(rawOf(env, others)));
   const problems = [
     ...faulty.map((each) => {
       const rule = `${each.name}=${shown(each, env[each.name] ?? '')}: must be ${ruleOf(each.schema)}`;
@@ -175,9 +175,6 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings {
   if (problems.length > 0) throw new SettingsError(problems);
   return separateSecrets(settings);
 }
-
-const without = (variables: readonly Variable[], faulty: readonly Variable[]): Variable[] =>
-  variables.filter((each) => !faulty.includes(each));
 
 /** Faults inside a list setting: place and kind, in words of the schema only. Values and names of unknown fields may be secret. */
 const maxFaults = 10;
