@@ -57,8 +57,6 @@ export const exportLine = z.discriminatedUnion('kind', [
     visit_count: z.int().min(1),
     /** All times, newest first; absent if these are the first and the last. */
     visits: z.array(datetime).max(maxExportedVisits).optional(),
-    /** By model id: dimension and vectors of all passages, in exports of earlier versions; not imported. */
-    vectors: z.record(z.string(), z.object({ dim: z.int(), data: z.string() })).optional(),
   }),
   /** Feedback on a search result. Not imported: its search is not exported. */
   z.object({
