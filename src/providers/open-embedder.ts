@@ -5,14 +5,7 @@
 import { findBadRows } from '../compute/embedding/pool-vectors.ts';
 import { nativeDimOf } from '../domain/known-models.ts';
 import { ollamaProvider } from '../domain/usual-address.ts';
-import {
-  cohereEmbeddings,
-  type EmbeddingWire,
-  jinaEmbeddings,
-  ollamaEmbeddings,
-  openAiEmbeddings,
-  voyageEmbeddings,
-} from './embedding-wires.ts';
+import * as wires from './embedding-wires.ts';
 import { postJson } from './http-json.ts';
 import type { InputType } from './model-prefixes.ts';
 import type { EndpointOptions } from './provider-settings.ts';
@@ -44,12 +37,12 @@ function shortened(batch: readonly string[], sent: readonly string[], maxTokens:
   return null;
 }
 
-function wireOf({ endpoint: { provider }, ...model }: EmbedderOptions): EmbeddingWire {
-  if (provider === 'voyage') return voyageEmbeddings(model);
-  if (provider === 'cohere') return cohereEmbeddings(model);
-  if (provider === 'jina') return jinaEmbeddings(model);
-  if (provider === ollamaProvider) return ollamaEmbeddings(model);
-  return openAiEmbeddings(model);
+function wireOf({ endpoint: { provider }, ...model }: EmbedderOptions): wires.EmbeddingWire {
+  if (provider === 'voyage') return wires.voyageEmbeddings(model);
+  if (provider === 'cohere') return wires.cohereEmbeddings(model);
+  if (provider === 'jina') return wires.jinaEmbeddings(model);
+  if (provider === ollamaProvider) return wires.ollamaEmbeddings(model);
+  return wires.openAiEmbeddings(model);
 }
 
 export function openEmbedder(options: EmbedderOptions) {
@@ -120,7 +113,7 @@ export function estimateTokens(text: string): number {
 /** Consecutive batches within both limits; a text above `maxTokens` goes alone. */
 export function batchTexts(
   texts: readonly string[],
-  { maxTexts, maxTokens }: Pick<EmbeddingWire, 'maxTexts' | 'maxTokens'>,
+  { maxTexts, maxTokens }: Pick<wires.EmbeddingWire, 'maxTexts' | 'maxTokens'>,
 ): string[][] {
   const batches: string[][] = [];
   let batch: string[] = [];

@@ -1,13 +1,5 @@
 /** Steps 2 and 3 of docs/forgetting.md, idempotent: erases a rule's pages, labels and failed imports, queues purges. */
-import {
-  type ErasedPage,
-  type ErasedSlice,
-  endForget,
-  erasePages,
-  noteSettings,
-  orphanPurges,
-  queuePurge,
-} from '../../commands/forget.ts';
+import * as forget from '../../commands/forget.ts';
 import { canonicalizeUrl, hostOf, withoutQuery } from '../../compute/web/canonical-url.ts';
 import { domainMatches } from '../../compute/web/domain-match.ts';
 import { mayMove, movedDomains } from '../../compute/web/known-addresses.ts';
@@ -45,21 +37,21 @@ export function ruleEraser(dependencies: RuleEraserDependencies) {
     const pages = await erasePagesOf(await pagesOf(rule), onSlice);
     await eraseFailures();
     const jobs = await queuePurges();
-    await commit(endForget(rule.no, { at: now(), max_attempts: maxAttempts }));
+    await commit(forget.endForget(rule.no, { at: now(), max_attempts: maxAttempts }));
     return { pages, jobs };
   };
 
   /** Rules of earlier versions count as made by the current settings, without known addresses. Errors: the writer's. */
   const noteEarlierSettings = async (): Promise<void> => {
     const { known_addresses: _, ...earlier } = canonicalize;
-    if (reader.blacklist.withoutSettings().length > 0) await commit(noteSettings(earlier));
+    if (reader.blacklist.withoutSettings().length > 0) await commit(forget.noteSettings(earlier));
   };
 
   /** Queue jobs for erased pages without one; returns how many jobs were dead or gone. */
   const adoptOrphans = async (): Promise<number> => {
     let pages = 0;
     for (;;) {
-      const adopted = await commit(orphanPurges(), maxBatch);
+      const adopted = await commit(forget.orphanPurges(), maxBatch);
       if (adopted === 0) break;
       pages += adopted;
     }
@@ -116,7 +108,7 @@ export function ruleEraser(dependencies: RuleEraserDependencies) {
   const erasePagesOf = async (pageNos: readonly number[], onSlice: (left: number) => void): Promise<number> => {
     let pages = 0;
     /** Erased and hidden, but still in the index. */
-    const held: ErasedPage[] = [];
+    const held: forget.ErasedPage[] = [];
     let labels = 0;
     const letGo = async () => {
       labels = 0;
@@ -141,13 +133,13 @@ export function ruleEraser(dependencies: RuleEraserDependencies) {
 
   /** The time limit starts when the writer runs it. */
   const eraseInTime =
-    (pageNos: readonly number[]): Command<ErasedSlice> =>
+    (pageNos: readonly number[]): Command<forget.ErasedSlice> =>
     (transaction) => {
       const until = monotonic() + sliceMs;
-      return erasePages(pageNos, now(), () => monotonic() >= until)(transaction);
+      return forget.erasePages(pageNos, now(), () => monotonic() >= until)(transaction);
     };
 
-  const removeFromIndex = async (erased: readonly ErasedPage[]): Promise<void> => {
+  const removeFromIndex = async (erased: readonly forget.ErasedPage[]): Promise<void> => {
     const pages = erased.filter(({ count }) => count > 0);
     if (pages.length > 0) await ask('index.remove', { pages });
   };
@@ -174,7 +166,7 @@ export function ruleEraser(dependencies: RuleEraserDependencies) {
   /** Queue jobs for erased pages without one; returns how many. Errors: those of the writer. */
   const queuePurges = async (): Promise<number> => {
     let jobs = 0;
-    while ((await commit(queuePurge(now(), maxAttempts), maxBatch)) !== null) jobs++;
+    while ((await commit(forget.queuePurge(now(), maxAttempts), maxBatch)) !== null) jobs++;
     return jobs;
   };
 

@@ -2,14 +2,7 @@
 import pLimit from 'p-limit';
 import type { Logger } from 'pino';
 import { appendRuns, giveFeedback, purgeRunsBefore, startReplay } from '../../commands/log-queries.ts';
-import {
-  gradesOf,
-  hasPositive,
-  meanMeasures,
-  meanOf,
-  measureAnswer,
-  rerankLift,
-} from '../../compute/ranking/score-run.ts';
+import * as scoring from '../../compute/ranking/score-run.ts';
 import { DomainError, unknownId } from '../../domain/errors.ts';
 import type {
   EvalReplayItem,
@@ -184,20 +177,20 @@ export function evaluation({ reader, commit, maxAttempts, now }: EvaluationDepen
     for await (const run of runsOf((after) => reader.queryLog.judgedAfter(after, sliceRuns), wanted)) {
       if ((run.params.sort ?? 'relevance') !== 'relevance') continue; // its order is not a ranking
       labeled++;
-      const grades = gradesOf(reader.queryLog.feedback(run.no));
-      if (!hasPositive(grades)) continue;
+      const grades = scoring.gradesOf(reader.queryLog.feedback(run.no));
+      if (!scoring.hasPositive(grades)) continue;
       const answer = { ranked: rankedPages(run), candidates: [...new Set(run.candidate_set.page_nos)], grades };
       queries.push({
         query_id: run.query_id,
         query_text: run.query_text,
         model: run.active_model,
         ...measureAnswer(answer, k),
-        rerank_lift: run.reranker_model === null ? null : rerankLift(answer, k),
+        rerank_lift: run.reranker_model === null ? null : scoring.rerankLift(answer, k),
       });
     }
     const models = [...new Set(queries.map((query) => query.model))].sort().map((name) => {
       const ofModel = queries.filter((query) => query.model === name);
-      const rerank_lift = meanOf(ofModel.map((query) => query.rerank_lift));
+      const rerank_lift = scoring.meanOf(ofModel.map((query) => query.rerank_lift));
       return { model: name, queries: ofModel.length, ...meanMeasures(ofModel), rerank_lift };
     });
     return {

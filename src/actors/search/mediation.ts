@@ -1,12 +1,6 @@
 /** Suggests pages to read next, and pages similar to one: by vectors, shared clusters, or shared entities. */
 import { passesFilters } from '../../compute/ranking/passes-filters.ts';
-import {
-  nearnessReason,
-  nearResultReason,
-  sharedReason,
-  sharedResultsReason,
-  topicReason,
-} from '../../compute/ranking/reasons.ts';
+import * as reasons from '../../compute/ranking/reasons.ts';
 import { required } from '../../domain/errors.ts';
 import type { SearchRequest, SimilarQuery, SimilarResponse, Suggestion } from '../../domain/search.ts';
 import { idOf } from '../../domain/values.ts';
@@ -88,13 +82,13 @@ function byVectors({ ask, reader }: MediationDependencies): Mediator {
       const sharedWith = new Map(related.map(({ to }) => [to, namesSharedWith(reader.entities, to)]));
       return related.flatMap(({ page_no, to }) => {
         const names = sharedWith.get(to)?.(page_no, namesInReason) ?? [];
-        return suggestion(reader, page_no, nearResultReason(titleOf(to), names));
+        return suggestion(reader, page_no, reasons.nearResultReason(titleOf(to), names));
       });
     },
     async similar(pageNo, k, signal) {
       const request = { model: null, page_nos: [pageNo], k, except: [], filters: pageFiltersOf(null, reader) };
       const near = await ask('index.nearPages', request, { signal });
-      return near.flatMap(({ page_no, score }) => similarResult(reader, page_no, score, nearnessReason(score)));
+      return near.flatMap(({ page_no, score }) => similarResult(reader, page_no, score, reasons.nearnessReason(score)));
     },
   };
 }
@@ -127,7 +121,7 @@ function byTopics({ ask, reader }: MediationDependencies): Mediator {
       const near = await nearIn(topicsOf(query.page_nos), query, signal);
       return near.flatMap(({ page_no }) => {
         const cluster = reader.clusters.ofPage(page_no)?.cluster;
-        return cluster === undefined ? [] : suggestion(reader, page_no, topicReason(cluster.label));
+        return cluster === undefined ? [] : suggestion(reader, page_no, reasons.topicReason(cluster.label));
       });
     },
     async similar(pageNo, k, signal) {
@@ -136,7 +130,7 @@ function byTopics({ ask, reader }: MediationDependencies): Mediator {
       const near = await nearIn(topics, { model: null, page_nos: [pageNo], k, except: [], filters }, signal);
       const [label = null] = topics.values();
       return near.flatMap(({ page_no, score }) =>
-        similarResult(reader, page_no, score, `${topicReason(label)}; ${nearnessReason(score)}`),
+        similarResult(reader, page_no, score, `${reasons.topicReason(label)}; ${reasons.nearnessReason(score)}`),
       );
     },
   };
@@ -151,13 +145,13 @@ function byNames({ reader }: MediationDependencies): Mediator {
         return page?.status === 'indexed' && passesFilters(page, () => reader.pages.byline(page), filters);
       };
       return pagesSharing(reader.entities, page_nos, { k, passes }).flatMap(({ page_no, shared }) =>
-        suggestion(reader, page_no, sharedResultsReason(shared)),
+        suggestion(reader, page_no, reasons.sharedResultsReason(shared)),
       );
     },
     async similar(pageNo, k) {
       const passes = (no: number) => reader.pages.head(no)?.status === 'indexed';
       return pagesSharing(reader.entities, [pageNo], { k, passes }).flatMap(({ page_no, score, shared }) =>
-        similarResult(reader, page_no, score, sharedReason(shared)),
+        similarResult(reader, page_no, score, reasons.sharedReason(shared)),
       );
     },
   };

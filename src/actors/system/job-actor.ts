@@ -8,15 +8,7 @@
  */
 import type { Logger } from 'pino';
 import { assign, fromPromise, setup, stateIn } from 'xstate';
-import {
-  type Attempt,
-  checkpointJob,
-  completeJob,
-  failJob,
-  heartbeatJob,
-  noteUnreached,
-  releaseJob,
-} from '../../commands/move-job.ts';
+import * as ledger from '../../commands/move-job.ts';
 import { backoffDelayMs, reachDelayMs } from '../../compute/retries.ts';
 import { traced } from '../../compute/span.ts';
 import { maxTimerMs } from '../../domain/durations.ts';
@@ -42,7 +34,7 @@ export class LoggedError extends Error {
 export type Completion = ((transaction: Transaction) => void) | undefined;
 
 export interface JobContext {
-  attempt: Attempt;
+  attempt: ledger.Attempt;
   signal: AbortSignal;
   /**
    * Store a slice, renew the lease, restart the time limit; earlier attempts and crashes no longer count. Releases a
@@ -111,7 +103,7 @@ export const jobActor = setup({
       const attempt = attemptOf(job);
       const checkpoint: JobContext['checkpoint'] = async (command) => {
         signal.throwIfAborted();
-        const kept = await commit(checkpointJob(attempt, now(), limits.leaseMs, command));
+        const kept = await commit(ledger.checkpointJob(attempt, now(), limits.leaseMs, command));
         if (kept === null) throw takenOver();
         if (job.suspect || isLeaving()) throw new SteppedBack('let the others be tried');
         progressed();
@@ -128,7 +120,7 @@ export const jobActor = setup({
       return tracedPart('job', job, () => handler(job, context));
     }),
     heartbeat: fromPromise<boolean, JobActorInput>(({ input: { job, commit, now, limits } }) =>
-      commit(heartbeatJob(attemptOf(job), now(), limits.leaseMs)),
+      commit(ledger.heartbeatJob(attemptOf(job), now(), limits.leaseMs)),
     ),
     settle: fromPromise<Job | null, Context>(async ({ input }) => {
       const command = settlement(input);
@@ -277,7 +269,7 @@ function outcomeOf(error: unknown): Outcome {
     : { kind: 'failed', error };
 }
 
-function attemptOf(job: Job): Attempt {
+function attemptOf(job: Job): ledger.Attempt {
   return { job_no: job.no, claim: job.claim };
 }
 
@@ -313,9 +305,9 @@ function settlement({ job, outcome, now, random, limits, log }: Context): Comman
   const attempt = attemptOf(job);
   switch (outcome.kind) {
     case 'done':
-      return completeJob(attempt, now(), outcome.completion);
+      return ledger.completeJob(attempt, now(), outcome.completion);
     case 'released':
-      return releaseJob(attempt, now(), now());
+      return ledger.releaseJob(attempt, now(), now());
     case 'lost':
       return null;
     case 'failed': {
@@ -323,11 +315,11 @@ function settlement({ job, outcome, now, random, limits, log }: Context): Comman
       if (isNotMade(error)) {
         const offline = error instanceof FetchError && error.code === 'offline' ? error.message : undefined;
         const said = error instanceof BreakerOpenError ? error.reason : offline;
-        return releaseJob(attempt, now(), now() + (error.retryAfterMs ?? 0), said);
+        return ledger.releaseJob(attempt, now(), now() + (error.retryAfterMs ?? 0), said);
       }
       if (error instanceof FetchError && error.maxReachTries !== null) {
         const tries = (job.unreached ?? 0) + 1;
-        return noteUnreached(attempt, now(), {
+        return ledger.noteUnreached(attempt, now(), {
           message: error.message,
           maxTries: error.maxReachTries,
           delayMs: Math.max(reachDelayMs(tries, random()), error.retryAfterMs ?? 0),
@@ -337,7 +329,7 @@ function settlement({ job, outcome, now, random, limits, log }: Context): Comman
       if (known === undefined)
         log.error({ err: error, job_id: idOf('job', job.no), kind: job.kind }, 'a job failed unexpectedly');
       const delayMs = backoffDelayMs(job.attempts, limits.backoffBaseMs, random());
-      return failJob(attempt, now(), {
+      return ledger.failJob(attempt, now(), {
         message: errorMessage(error),
         permanent: known?.permanent ?? false,
         delayMs: Math.max(delayMs, known?.retryAfterMs ?? 0),
