@@ -3,6 +3,7 @@
  * Hangul (with changing endings) terms are overlapping character pairs, so queries of two characters or more find any part. Ideographs
  * are often words (猫, 本) and are found alone too (`ideographTerm`).
  */
+import lists from '../../../models/word-lists.json' with { type: 'json' };
 import { normalizeText } from '../../domain/normalize-text.ts';
 
 /** Cheap test on code units: false for nearly all other texts. */
@@ -136,20 +137,8 @@ function eachDictionaryWord(text: string, from: number, emit: (token: CharacterT
 }
 
 /** Letters without a Unicode decomposition, with their usual respelling. */
-const spelledOut: ReadonlyMap<string, string> = new Map([
-  ['ß', 'ss'],
-  ['æ', 'ae'],
-  ['œ', 'oe'],
-  ['ø', 'o'],
-  ['ł', 'l'],
-  ['đ', 'd'],
-  ['ð', 'd'],
-  ['þ', 'th'],
-  ['ħ', 'h'],
-  ['ı', 'i'],
-  ['ŧ', 't'],
-  ['ŋ', 'n'],
-]);
+const spelledOut: ReadonlyMap<string, string> = new Map(Object.entries(lists.spelled_out_letters));
+const spelledOutLetters = new RegExp(`[${[...spelledOut.keys()].join('')}]`, 'g');
 /** Languages with significant accents, as `ma`, `má` and `mà` in Vietnamese. */
 const accented: ReadonlySet<string> = new Set(['vi']);
 
@@ -157,7 +146,6 @@ export function accentsTellWords(language: string): boolean {
   return accented.has(language);
 }
 
-const spelledOutLetters = /[ßæœøłđðþħıŧŋ]/g;
 /** Combining diacritics; Hebrew points; Arabic harakat, superscript alef and tatweel. */
 const droppedMarks =
   /[\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u064b-\u065f\u0670\u0640]/g;
