@@ -46,18 +46,10 @@ const partLength = 64 * 1024;
 const indexPatienceMs = 1000;
 const unopened: IndexState = { state: 'rebuilding', indexed_chunks: 0, total_chunks: 0 };
 
-type QueriesMessages =
-  | Extract<MessageName, `job.${string}`>
-  | 'page.list'
-  | 'page.get'
-  | 'page.text'
-  | 'page.chunks'
-  | 'page.visits'
-  | 'page.status'
-  | 'page.statusBatch'
-  | 'page.edit'
-  | 'page.refresh'
-  | 'system.readiness';
+type QueriesMessages = Exclude<
+  Extract<MessageName, `job.${string}` | `page.${string}` | 'system.readiness'>,
+  'page.ingest' | 'page.ingestBatch' | 'page.entities' | 'page.forget'
+>;
 
 export function queriesService(dependencies: QueriesDependencies): StartService<QueriesMessages> {
   const {
