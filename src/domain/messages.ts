@@ -5,8 +5,7 @@
  */
 
 import type { z } from 'zod';
-import type * as disk from './admin.ts';
-import type * as metrics from './admin.ts';
+import type * as admin from './admin.ts';
 import type * as asking from './ask.ts';
 import type * as blacklist from './blacklist.ts';
 import type * as cluster from './cluster.ts';
@@ -14,7 +13,6 @@ import type * as compare from './compare.ts';
 import type * as entity from './entity.ts';
 import type * as evaluation from './evaluation.ts';
 import type * as imports from './import.ts';
-import type * as events from './job.ts';
 import type * as job from './job.ts';
 import type { MetadataEdit } from './metadata.ts';
 import type * as model from './model.ts';
@@ -85,10 +83,10 @@ export interface Messages {
   'job.retry': { request: { job_id: string }; reply: job.JobResponse };
   'job.retryBatch': { request: job.JobRetryBatchRequest; reply: job.JobRetryBatchResponse };
   /** Errors: `overloaded` at the maximum number of subscriptions. */
-  'events.subscribe': { request: Record<string, never>; reply: events.EventSubscription };
-  'metrics.timeseries': { request: metrics.TimeseriesQuery; reply: metrics.MetricsTimeseriesResponse };
-  'metrics.summary': { request: metrics.SummaryQuery; reply: metrics.MetricsSummaryResponse };
-  'disk.usage': { request: Record<string, never>; reply: disk.DiskResponse };
+  'events.subscribe': { request: Record<string, never>; reply: job.EventSubscription };
+  'metrics.timeseries': { request: admin.TimeseriesQuery; reply: admin.MetricsTimeseriesResponse };
+  'metrics.summary': { request: admin.SummaryQuery; reply: admin.MetricsSummaryResponse };
+  'disk.usage': { request: Record<string, never>; reply: admin.DiskResponse };
   'search.query': { request: search.SearchRequest; reply: search.SearchResponse };
   'search.batch': { request: search.SearchBatchRequest; reply: search.SearchBatchResponse };
   'search.similar': { request: search.SimilarQuery & { page_id: string }; reply: search.SimilarResponse };
