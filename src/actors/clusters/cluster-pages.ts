@@ -3,6 +3,7 @@
  * from which an interrupted run continues. The completion of the job makes the clusters current.
  */
 import { finishRun, queueNaming, storeDraft, storePoints, takeClusterNumbers } from '../../commands/cluster-runs.ts';
+import { grouped } from '../../compute/structures/grouped.ts';
 import type { ClusterDraft, ClusterPoint, ClusterRun } from '../../domain/cluster.ts';
 import { JobError } from '../../domain/errors.ts';
 import type { StoreReader } from '../../store/store.ts';
@@ -98,14 +99,8 @@ export async function foundClusters(
 
 /** Clusters with page counts, each at the point of the page that is nearest to the middle in both coordinates. */
 export function draftOf(points: readonly ClusterPoint[]): ClusterDraft[] {
-  const members = new Map<number, ClusterPoint[]>();
-  for (const point of points) {
-    if (point.cluster_no === 0) continue;
-    const others = members.get(point.cluster_no);
-    if (others === undefined) members.set(point.cluster_no, [point]);
-    else others.push(point);
-  }
-  return [...members].map(([no, own]) => {
+  const members = points.filter(({ cluster_no }) => cluster_no !== 0);
+  return [...grouped(members, ({ cluster_no }) => cluster_no)].map(([no, own]) => {
     const middle = (axis: 'x' | 'y') => own.map((point) => point[axis]).sort((a, b) => a - b)[own.length >> 1];
     const [x, y] = [middle('x'), middle('y')];
     const far = (point: ClusterPoint) => Math.hypot(point.x - x, point.y - y);

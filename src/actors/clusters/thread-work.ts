@@ -1,6 +1,7 @@
 /** Sends pages and texts of a run to the clustering thread in parts, so that the main thread stays free. */
 import { randomUUID } from 'node:crypto';
 import type { ChunkRows } from '../../compute/embedding/page-vectors.ts';
+import { grouped } from '../../compute/structures/grouped.ts';
 import { languageOfTag } from '../../compute/text/language-tags.ts';
 import type { EmbeddingModel } from '../../domain/model.ts';
 import type { StoreReader } from '../../store/store.ts';
@@ -108,13 +109,8 @@ export async function findKeywords(
 
 /** Some pages of each cluster, spread evenly. */
 function sampled(pages: readonly ClusteredText[]): ClusteredText[] {
-  const byCluster = new Map<number, ClusteredText[]>();
-  for (const page of pages) {
-    const others = byCluster.get(page.cluster);
-    if (others === undefined) byCluster.set(page.cluster, [page]);
-    else others.push(page);
-  }
-  return [...byCluster.values()].flatMap((all) => evenSample(all, pagesForKeywords));
+  const clusters = grouped(pages, ({ cluster }) => cluster).values();
+  return [...clusters].flatMap((all) => evenSample(all, pagesForKeywords));
 }
 
 export function evenSample<Item>(items: readonly Item[], most: number): Item[] {

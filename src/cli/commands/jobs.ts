@@ -1,4 +1,5 @@
 import { jobResponseOf, jobSubjectOf } from '../../actors/system/queries.ts';
+import { grouped } from '../../compute/structures/grouped.ts';
 import type { JobKind, JobListResponse, JobRetryBatchResponse, JobStatus, ListedJob } from '../../domain/job.ts';
 import { type Context, clientOf, post, withStore } from '../context.ts';
 import { type ExitCode, exitCodes, fitted, plain, type Style, type Terminal, titled } from '../output.ts';
@@ -41,11 +42,7 @@ export async function jobsCommand(context: Context, { status, kind, limit = 20 }
 }
 
 function sayGroups(terminal: Terminal, jobs: readonly ListedJob[]): void {
-  const groups = new Map<string, ListedJob[]>();
-  for (const job of jobs) {
-    const key = [job.status, job.kind, job.last_error].join('\n');
-    groups.set(key, [...(groups.get(key) ?? []), job]);
-  }
+  const groups = grouped(jobs, ({ status, kind, last_error }) => [status, kind, last_error].join('\n'));
   for (const group of groups.values()) {
     const [{ status, kind, last_error }] = group;
     const why = last_error === null ? '' : `: ${plain(last_error, 400)}`;

@@ -2,6 +2,7 @@
  * Restores what Readability drops: blocks between kept ones, code and long prose around them, similar sections.
  * Blocks are listed first and found again by their text nodes, which Readability moves but does not copy.
  */
+import { grouped } from '../structures/grouped.ts';
 import { isCall, isCredit, isFact, isLabel, isLabelled } from './boilerplate-lines.ts';
 import { isOfComments } from './boilerplate-signs.ts';
 import { longestNamed } from './clear-page.ts';
@@ -90,12 +91,7 @@ function keptTexts(content: DomNode, blocks: readonly Block[]): Map<Block, DomNo
     if (left.length > 0) kept.set(block, left);
   }
   if (kept.size > 0) return kept;
-  const copies = new Map<string, Block[]>();
-  for (const block of blocksOf(content).reverse()) {
-    const same = copies.get(folded(block.text)) ?? [];
-    same.push(block);
-    copies.set(folded(block.text), same);
-  }
+  const copies = grouped(blocksOf(content).reverse(), ({ text }) => folded(text));
   for (const block of blocks) {
     const copy = copies.get(folded(block.text))?.pop();
     if (copy !== undefined) kept.set(block, copy.texts);

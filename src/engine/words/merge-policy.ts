@@ -3,6 +3,7 @@
  * most five times, with at most seven segments per tier. A segment with a quarter deleted is rewritten alone; one
  * without live documents is dropped.
  */
+import { grouped } from '../../compute/structures/grouped.ts';
 import { MAX_SEGMENT_DOCS } from './segment.ts';
 
 /** Segments per merge, and ratio of tiers; tantivy's and Lucene's are 8 and 10. */
@@ -24,13 +25,7 @@ export interface SegmentSize {
 /** Ids to merge into one segment (one id: rewrite without deleted documents), or none. At most one merge at a time. */
 export function chooseMerge(segments: readonly SegmentSize[]): number[] {
   const bySize = [...segments].sort((a, b) => live(a) - live(b) || a.id - b.id);
-  const tiers = new Map<number, SegmentSize[]>();
-  for (const segment of bySize) {
-    const tier = tiers.get(tierOf(live(segment)));
-    if (tier === undefined) tiers.set(tierOf(live(segment)), [segment]);
-    else tier.push(segment);
-  }
-  for (const tier of tiers.values()) {
+  for (const tier of grouped(bySize, (segment) => tierOf(live(segment))).values()) {
     if (tier.length < TIER_WIDTH) continue;
     const chosen = fitting(tier);
     if (chosen.length > 1) return chosen;
