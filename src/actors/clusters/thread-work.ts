@@ -1,6 +1,7 @@
 /** Sends pages and texts of a run to the clustering thread in parts, so that the main thread stays free. */
 import { randomUUID } from 'node:crypto';
 import type { ChunkRows } from '../../compute/embedding/page-vectors.ts';
+import { joinedRows } from '../../compute/embedding/pool-vectors.ts';
 import { grouped } from '../../compute/structures/grouped.ts';
 import { languageOfTag } from '../../compute/text/language-tags.ts';
 import type { EmbeddingModel } from '../../domain/model.ts';
@@ -72,15 +73,9 @@ function nextPages(reader: StoreReader, space: number, dim: number, pageNos: rea
     vectors.push(rows);
     length += rows.length;
   }
-  const rows = new Float32Array(length);
-  let offset = 0;
-  for (const each of vectors) {
-    rows.set(each, offset);
-    offset += each.length;
-  }
   const nos = pageNos.slice(0, vectors.length);
   const languages = nos.map((no) => languageOfTag(reader.pages.head(no)?.language));
-  const pages: ChunkRows = { counts: vectors.map((each) => each.length / dim), rows, languages };
+  const pages: ChunkRows = { counts: vectors.map((each) => each.length / dim), rows: joinedRows(vectors), languages };
   return { nos, pages };
 }
 

@@ -1,5 +1,5 @@
 /** Page vectors of a model: means of whole pages' chunk vectors, under the first label, which is of this content. */
-import { meanPageVector } from '../../compute/embedding/pool-vectors.ts';
+import { joinedRows, meanPageVector } from '../../compute/embedding/pool-vectors.ts';
 import { addBit, createBitmap } from '../../compute/structures/bitmap.ts';
 import { type SpaceSearchOptions, VectorSpace, type VectorSpaceOptions } from '../../engine/vectors/vector-space.ts';
 import type { StoreReader } from '../../store/store.ts';
@@ -66,7 +66,7 @@ export async function openPageSpace(options: PageSpaceOptions) {
         kept.push(labels[at]);
         means.push(mean);
       }
-      if (kept.length > 0) await space.add(Uint32Array.from(kept), joined(means, dim));
+      if (kept.length > 0) await space.add(Uint32Array.from(kept), joinedRows(means));
       await new Promise(setImmediate);
     }
   };
@@ -121,10 +121,4 @@ export async function openPageSpace(options: PageSpaceOptions) {
       await space.drop();
     },
   };
-}
-
-function joined(vectors: readonly Float32Array[], dim: number): Float32Array {
-  const rows = new Float32Array(vectors.length * dim);
-  for (const [row, vector] of vectors.entries()) rows.set(vector, row * dim);
-  return rows;
 }

@@ -20,6 +20,7 @@ import {
   saveSlice,
   sealBackfill,
 } from '../../commands/backfill-model.ts';
+import { joinedRows } from '../../compute/embedding/pool-vectors.ts';
 import { JobError } from '../../domain/errors.ts';
 import type { Job } from '../../domain/job.ts';
 import { type Backfill, type EmbeddingModel, isBuiltIn, isOutside } from '../../domain/model.ts';
@@ -230,21 +231,15 @@ function pagesOf({ pages }: PageSlice, dim: number, { rows, refused, names }: Em
 /** Rows of all pages: where they lie one behind the other already, as those of a slice do, without copying them. */
 function joined(pages: readonly StoredRows[]): Float32Array {
   const { buffer, byteOffset } = pages[0].rows;
-  const length = pages.reduce((sum, page) => sum + page.rows.length, 0);
   let end = byteOffset;
   const isWhole = pages.every(({ rows }) => {
     const follows = rows.buffer === buffer && rows.byteOffset === end;
     end += rows.byteLength;
     return follows;
   });
-  if (isWhole) return new Float32Array(buffer, byteOffset, length);
-  const rows = new Float32Array(length);
-  let at = 0;
-  for (const page of pages) {
-    rows.set(page.rows, at);
-    at += page.rows.length;
-  }
-  return rows;
+  return isWhole
+    ? new Float32Array(buffer, byteOffset, (end - byteOffset) / 4)
+    : joinedRows(pages.map(({ rows }) => rows));
 }
 
 /** The same promise: its failure is dealt with when its turn comes. */

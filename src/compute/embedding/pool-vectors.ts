@@ -17,6 +17,17 @@ export function meanPageVector(rows: Float32Array, dim: number): Float32Array | 
   return mean;
 }
 
+/** Rows one after the other. */
+export function joinedRows(parts: readonly Float32Array[]): Float32Array {
+  const rows = new Float32Array(parts.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const part of parts) {
+    rows.set(part, at);
+    at += part.length;
+  }
+  return rows;
+}
+
 /** A vector that is refused at every border, as nothing can be scored against it. */
 export interface BadRow {
   /** Place in the batch, from 0. */
