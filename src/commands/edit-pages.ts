@@ -6,6 +6,7 @@ import { factsText } from '../compute/text/facts-text.ts';
 import { type MetadataEdit, withEdit } from '../domain/metadata.ts';
 import type { LabelRange, Page } from '../domain/page.ts';
 import type { Command, Transaction } from '../store/store.ts';
+import { moveTombstones } from './forget.ts';
 import { type Attempt, createJob, ownsJob } from './move-job.ts';
 
 export type EditOutcome = 'changed' | 'unchanged' | 'not_found' | 'too_large';
@@ -40,27 +41,41 @@ export function queueFacts(transaction: Transaction, page: Page, at: number): vo
 }
 
 interface Relabelled {
-  labels: LabelRange;
-  obsolete: LabelRange;
+  pages: LabelRange[];
+  obsolete: LabelRange[];
   /** The page's stored vectors by space; chunks that lack theirs have zeros. */
   vectors: ReadonlyMap<number, Float32Array>;
 }
 
-/** Give a page's chunks new labels, for a segment with its present facts. Null if it has other chunks by now, which have them. */
-export function relabelPage(attempt: Attempt, { no, first_label, chunk_count }: Page): Command<Relabelled | null> {
+/**
+ * New labels for a page's chunks, for a segment with its present facts, in two calls: the first takes them, the second gives them to
+ * the page once the index has them, so that the page is always found. Null if it has other chunks by now, which have the facts.
+ */
+export function relabelPage(
+  attempt: Attempt,
+  { no, first_label, chunk_count }: Page,
+  taken: LabelRange | null,
+): Command<Relabelled | null> {
   return (transaction) => {
     const { pages, counters, entities, models, vectors } = transaction;
     const page = pages.get(no);
-    if (page?.first_label !== first_label || !ownsJob(transaction, attempt)) return null;
-    const first = counters.take('label', chunk_count);
-    pages.put({ ...page, first_label: first }, page);
-    const seen = entities.seenNames(no);
-    if (seen?.first === first_label) entities.putSeenNames(no, { ...seen, first });
+    if (page?.first_label !== first_label || !ownsJob(transaction, attempt)) {
+      // Files that may have words of a forgotten page are due again.
+      if (page === undefined && taken !== null)
+        moveTombstones(transaction, [no], { type: 'late', first_label: taken.first, chunk_count });
+      return null;
+    }
+    const first = taken?.first ?? counters.take('label', chunk_count);
+    if (taken !== null) {
+      pages.put({ ...page, first_label: first }, page);
+      const seen = entities.seenNames(no);
+      if (seen?.first === first_label) entities.putSeenNames(no, { ...seen, first });
+    }
     const stored = models.all().flatMap(({ space }): [number, Float32Array][] => {
       const rows = vectors.get(space, no);
       return rows === undefined ? [] : [[space, rows]];
     });
-    const labels = { first, count: chunk_count };
-    return { labels, obsolete: { first: first_label, count: chunk_count }, vectors: new Map(stored) };
+    const obsolete = taken === null ? [] : [{ first: first_label, count: chunk_count }];
+    return { pages: [{ first, count: chunk_count }], obsolete, vectors: new Map(stored) };
   };
 }

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { indexPageHandler } from '../../src/actors/ingest/index-page.ts';
+import type { SystemAsk } from '../../src/actors/system/service.ts';
 import { openGaps, startBackfill } from '../../src/commands/backfill-model.ts';
 import { claimJobs } from '../../src/commands/claim-jobs.ts';
 import { commitContent, commitPages } from '../../src/commands/commit-content.ts';
@@ -13,6 +15,7 @@ import { builtInModel } from '../../src/domain/model.ts';
 import { bareChunk } from '../../src/domain/page.ts';
 import { idOf } from '../../src/domain/values.ts';
 import { newModel } from '../../src/machines/model.ts';
+import type { Command } from '../../src/store/store.ts';
 import { TemporaryStore } from '../store/temporary-store.ts';
 import { submission } from './submissions.ts';
 
@@ -165,19 +168,48 @@ test('tags that change while a page is indexed, or later, are indexed by one job
   await edit('two');
   assert.equal(page().facts_job, 2, 'the job that waits reads both');
   const attempt = { job_no: 2, claim: 2 };
-  assert.equal(await temporary.commit(relabelPage(attempt, page())), null, 'an attempt that has not begun');
+  assert.equal(await temporary.commit(relabelPage(attempt, page(), null)), null, 'an attempt that has not begun');
   await temporary.commit(claim);
   await edit('three');
   assert.equal(page().facts_job, 3, 'one that runs may have read the page before');
   await temporary.commit(claim);
   const [first, second] = [attempt, { job_no: 3, claim: 3 }];
   const read = page();
-  assert.deepEqual(await temporary.commit(relabelPage(first, read)), {
-    labels: { first: 3, count: 2 },
-    obsolete: { first: 1, count: 2 },
-    vectors: new Map(),
-  });
-  assert.equal(await temporary.commit(relabelPage(second, read)), null, 'of other labels by now');
+  let isFull = false;
+  /** What the index is asked, and the page's label at that time. */
+  const asked: [name: string, label: number, request: unknown][] = [];
+  const ask = async (name: string, request: object) => {
+    if ('command' in request) return temporary.commit(request.command as Command<unknown>);
+    asked.push([name, page().first_label, request]);
+    if (isFull) throw new Error('full');
+  };
+  const index = async () => assert.fail('its text is not indexed');
+  const segment = new SharedArrayBuffer(0);
+  const parts = { ask: ask as SystemAsk, reader, index, segmentOfChunks: async () => segment, readEntities: false };
+  const handle = ({ job_no, claim }: typeof first) =>
+    indexPageHandler(parts)(reader.jobs.get(job_no) ?? assert.fail('no job'), {
+      ...{ attempt: { job_no, claim }, signal: AbortSignal.timeout(60_000) },
+      ...{ checkpoint: (command) => temporary.commit(command), goOn: async () => {} },
+    });
+  await handle(first);
+  assert.deepEqual([asked, page().first_label], [[], 1], 'a later job reads what it would');
+  isFull = true;
+  await assert.rejects(handle(second), /full/);
+  const labels = { first: 3, count: 2 };
+  const added = { segment, vectors: new Map(), pages: [labels], obsolete: [] };
+  const removed = { pages: [labels] };
+  assert.deepEqual(asked.splice(0), [
+    ['index.add', 1, added],
+    ['index.remove', 1, removed],
+  ]);
+  isFull = false;
+  await handle(second);
+  const again = { first: 5, count: 2 };
+  assert.deepEqual(asked, [
+    ['index.add', 1, { ...added, pages: [again] }],
+    ['index.add', 5, { ...added, segment: null, pages: [again], obsolete: [{ first: 1, count: 2 }] }],
+  ]);
+  assert.equal(await temporary.commit(relabelPage(second, read, null)), null, 'of other labels by now');
   assert.equal(page().status, before.status, 'the page does not follow it');
   await temporary.commit(ingestPage(submission({ metadata: { tags: ['four'] } })));
   assert.equal(page().facts_job, 4, 'tags of an import are indexed, too');

@@ -64,10 +64,12 @@ export function indexHandlers({
       idle.changed();
       const labels = labelsOf(pages);
       const old = labelsOf(obsolete);
+      // They may be of no page yet.
+      for (const { first, count } of pages) catalog.noteFlushed(first + count);
       if (old.length > 0) sparse.remove(old);
       await orOverloaded(async () => {
         await Promise.all([
-          labels.length === 0 ? undefined : sparse.add(segment, labels),
+          labels.length === 0 || segment === null ? undefined : sparse.add(segment, labels),
           spaces.update(pages, obsolete, vectors),
         ]);
       });

@@ -132,6 +132,21 @@ interface IndexPageDependencies extends Pick<LibraryParts, 'ask' | 'reader'> {
 
 export function indexPageHandler(dependencies: IndexPageDependencies): JobHandler {
   const { ask, reader, index, segmentOfChunks, readEntities } = dependencies;
+  const commit = commitThrough(ask);
+  /** False if the page has other chunks by now. Found under its old labels until the index has the new ones. */
+  const relabel = async (attempt: Attempt, page: Page, segment: SharedArrayBuffer): Promise<boolean> => {
+    const taken = await commit(relabelPage(attempt, page, null));
+    if (taken === null) return false;
+    const [labels] = taken.pages;
+    try {
+      await ask('index.add', { segment, ...taken });
+      const given = await commit(relabelPage(attempt, page, labels));
+      if (given !== null) await ask('index.add', { segment: null, ...given });
+      return given !== null;
+    } finally {
+      if (reader.pages.head(page.no)?.first_label !== labels.first) await ask('index.remove', { pages: [labels] });
+    }
+  };
   return async (job, { attempt, signal }) => {
     const page = job.page_no === null ? undefined : reader.pages.get(job.page_no);
     if (page === undefined) throw noText();
@@ -140,13 +155,7 @@ export function indexPageHandler(dependencies: IndexPageDependencies): JobHandle
       // A later job indexes later facts.
       while (read?.facts_job === job.no && read.chunk_count > 0) {
         const segment = await segmentOfChunks(chunkedTextOf(reader, read), signal);
-        const stored = await commitThrough(ask)(relabelPage(attempt, read));
-        if (stored !== null) {
-          const { labels, obsolete, vectors } = stored;
-          await ask('index.add', { segment, vectors, pages: [labels], obsolete: [obsolete] });
-          return undefined;
-        }
-        if (!ownsJob(reader, attempt)) return undefined;
+        if ((await relabel(attempt, read, segment)) || !ownsJob(reader, attempt)) return undefined;
         read = reader.pages.get(page.no); // an earlier job has changed its labels meanwhile
       }
       return undefined;

@@ -210,7 +210,9 @@ interface InternalMessages {
   'store.commit': { request: { command: Command<unknown>; weight: number }; reply: unknown };
   /** Make chunks searchable, remove those they replace. `pages`: labels of each; `vectors`: by space, rows of all. */
   'index.add': {
-    request: Pick<PreparedPages, 'segment'> & {
+    request: {
+      /** Null if their words are there already. */
+      segment: PreparedPages['segment'] | null;
       vectors: ReadonlyMap<number, Float32Array>;
       pages: readonly LabelRange[];
       obsolete: readonly LabelRange[];
