@@ -1,6 +1,6 @@
 /** Applies a query's clauses: which pages match (any passage suffices), and which of their passages are allowed. */
 
-import { addBit, type Bitmap, createBitmap, hasBit } from '../../compute/structures/bitmap.ts';
+import { addBit, type Bitmap, bitmapOf, createBitmap, hasBit } from '../../compute/structures/bitmap.ts';
 import { firstAtLeast } from '../../compute/structures/sorted-search.ts';
 import { anyPage } from '../../domain/page.ts';
 import { type QueryClause, type QueryClauses, type WordClause, wordClausesIn } from '../../domain/query-clause.ts';
@@ -62,9 +62,11 @@ export async function matchClauses(
   const pages = inAll([...wanted.map(pagesWith), ...(isRequired && quotingPages !== null ? [quotingPages] : [])]);
   const unwanted = inSome(mustNot.map(pagesWith), catalog.pageEnd);
   const passages = wanted.flatMap((each) =>
-    each.in === 'language' ? [bitmapOf([labelsOf.get(each) ?? noLabels], catalog.labelEnd)] : [],
+    each.in === 'language' ? [bitmapOf(labelsOf.get(each) ?? noLabels, catalog.labelEnd)] : [],
   );
-  if (isRequired) passages.push(bitmapOf(ofPhrases, catalog.labelEnd));
+  const ofEachPhrase = ofPhrases.map((labels) => bitmapOf(labels, catalog.labelEnd));
+  const ofSomePhrase = inSome(ofEachPhrase, catalog.labelEnd);
+  if (isRequired) passages.push(ofSomePhrase);
   const passes = (label: number): boolean => {
     const page = catalog.pageOf(label);
     if (page === 0 || (pages !== null && !hasBit(pages, page)) || hasBit(unwanted, page)) return false;
@@ -75,7 +77,7 @@ export async function matchClauses(
   if (quotingPages === null) return { allowed, quoting: null, phrases: ofPhrases };
   const mayQuote = (label: number) =>
     hasBit(quotingPages, catalog.pageOf(label)) && (allowed === null || hasBit(allowed.labels, label));
-  const quoting = narrowed(bitmapOf(ofPhrases, catalog.labelEnd), catalog.labelEnd, mayQuote).labels;
+  const quoting = narrowed(ofSomePhrase, catalog.labelEnd, mayQuote).labels;
   return { allowed, quoting, phrases: ofPhrases };
 }
 
@@ -112,12 +114,6 @@ function inSome(sets: readonly Bitmap[], end: number): Bitmap {
   const all = createBitmap(end);
   for (const set of sets) for (const [at, word] of set.entries()) all[at] |= word;
   return all;
-}
-
-function bitmapOf(lists: readonly Uint32Array[], end: number): Bitmap {
-  const set = createBitmap(end);
-  for (const labels of lists) for (const label of labels) if (label < end) addBit(set, label);
-  return set;
 }
 
 function narrowed(from: Bitmap, end: number, passes: (label: number) => boolean): AllowedLabels {
