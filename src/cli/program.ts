@@ -117,6 +117,7 @@ export function createProgram(options: ProgramOptions): Command {
     .option('--after <date>', 'only pages visited at or after this date', date)
     .option('--before <date>', 'only pages visited before this date', date)
     .addOption(new Option('--sort <order>', 'order of the pages').choices(searchSorts).default('relevance'))
+    .option('--counts', 'also count all matching pages by site, language, topic, name, tag and so on')
     .option('--no-rerank', 'do not rerank')
     .option('--no-spelling', 'do not correct spelling')
     .addHelpText('afterAll', () => foldedText(operatorsText, helpWidth))

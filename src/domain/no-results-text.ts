@@ -1,5 +1,5 @@
-/** Why a search has no results, for the command line and language models. */
-import type { NoResults } from './search.ts';
+/** Why a search has no results, and counts of all matching pages, for the command line and language models. */
+import type { NoResults, SearchFacets } from './search.ts';
 
 export function noResultsText(found: NoResults | null | undefined): string {
   switch (found?.reason) {
@@ -15,4 +15,13 @@ export function noResultsText(found: NoResults | null | undefined): string {
     default:
       return 'Nothing in the reading history matches.';
   }
+}
+
+/** How many pages match, and the values of each field. */
+export function countLines({ total, ...fields }: SearchFacets): string[] {
+  const lines = Object.entries(fields).flatMap(([field, values]) => {
+    const counts = values.map(({ value, label, count }) => `${label ?? value} (${count})`);
+    return counts.length === 0 ? [] : [`${field}: ${counts.join(', ')}`];
+  });
+  return [`matching pages: ${total}`, ...lines];
 }

@@ -1,6 +1,6 @@
 /** Answers with page text: passages of a search, parts of a page. Pure. */
 import type { AskedPage, AskResponse, Quote } from '../domain/ask.ts';
-import { noResultsText } from '../domain/no-results-text.ts';
+import { countLines, noResultsText } from '../domain/no-results-text.ts';
 import type { PageResponse } from '../domain/page.ts';
 import type { PageResult, SearchResponse, SearchSort } from '../domain/search.ts';
 import {
@@ -100,9 +100,10 @@ export function searchAnswer(found: SearchResponse, sort: SearchSort = 'relevanc
     title: cut(title, bytesOf.title),
     reason: cut(reason, bytesOf.reason),
   }));
+  const counts = found.facets === undefined ? [] : countLines(found.facets);
   return {
     said: `${pages}, ${orders[sort]}${more}.${doubt}${partial}`,
-    lines: fitting([...meant, ...lines, ...related]),
+    lines: fitting([...meant, ...counts.map((line) => ({ count: cut(line, bytesOf.passage) })), ...lines, ...related]),
   };
 }
 

@@ -69,6 +69,9 @@ const search = defineTool({
     k: searchRequest.shape.k.removeDefault().default(5).describe('Maximum number of pages.'),
     offset: offset.describe('Number to skip, to continue an earlier answer.'),
     sort: searchRequest.shape.sort.describe('Others include all pages with the words.'),
+    facets: searchRequest.shape.facets.describe(
+      'Whether to count all matching pages by site, topic, name, tag, month.',
+    ),
     operators: searchRequest.shape.operators.describe('Whether -word, OR, tag:x, after:7d and others filter.'),
     filters: filters.nullish().describe('What the pages must be.'),
   }),

@@ -175,6 +175,11 @@ test('a search of an index that is built again says so, and its passages fit the
       .join(' '),
     text,
   );
+  const value = { value: 'a.example', label: null, count: 12 };
+  Object.assign(answer, { facets: { total: 12, site: [value], lang: [] } });
+  const counts = await cli.run(['--url', url, 'search', 'heron', '--counts']);
+  assert.match(counts.stdout, /\nmatching pages: 12\nsite: a\.example \(12\)\n$/);
+  Object.assign(answer, { facets: undefined });
   answer.results = [];
   const none = { reason: 'no_match', operators: [] as string[], filters: [] as string[], pages_waiting: 0 };
   for (const [why, said] of [

@@ -118,6 +118,18 @@ test('a search tells who wrote a page, when, where and in which language, and a 
   assert.equal('link' in second, false);
 });
 
+test('a search counts all matching pages, if asked', () => {
+  const none = { lang: [], type: [], topic: [], name: [], folder: [], source: [], month: [] };
+  const counted = (value: string, count: number, label: string | null = null) => ({ value, label, count });
+  const site = [counted('a.example', 2), counted('b.example', 1)];
+  const facets = { total: 3, ...none, site, topic: [counted('cl_1', 3, 'Engines')], tag: [] };
+  const { lines = [] } = answerOf('search', { query: 'governor', facets: true }, found([result(1, 'A.')], { facets }));
+  assert.deepEqual(
+    lines.slice(0, -1),
+    ['matching pages: 3', 'topic: Engines (3)', 'site: a.example (2), b.example (1)'].map((count) => ({ count })),
+  );
+});
+
 test('a search tells title, URL, day and the parts that match, with their places in the text', () => {
   const text = `${'Nothing of note was said. '.repeat(40)}${prose}`;
   const answer = answerOf('search', { query: 'governor' }, found([result(1, text), result(2, 'A governor.')]));

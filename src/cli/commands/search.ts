@@ -1,5 +1,5 @@
 import { zoneFor } from '../../compute/ranking/query-operators.ts';
-import { noResultsText } from '../../domain/no-results-text.ts';
+import { countLines, noResultsText } from '../../domain/no-results-text.ts';
 import { maxPages, type SearchResponse, type SearchSort } from '../../domain/search.ts';
 import { type Context, clientOf, tell } from '../context.ts';
 import { byline, counted, day, type ExitCode, exitCodes, fitted, plain, type Terminal, wrapped } from '../output.ts';
@@ -10,6 +10,7 @@ export interface SearchArguments {
   after?: number;
   before?: number;
   sort: SearchSort;
+  counts?: boolean;
   rerank: boolean;
   spelling: boolean;
 }
@@ -53,6 +54,7 @@ export async function searchCommand(
     // A service of an earlier version knows neither.
     spelling: args.spelling ? undefined : false,
     sort: args.sort === 'relevance' ? undefined : args.sort,
+    facets: args.counts,
     ...zoneFor(query),
     k: args.limit,
     chunks_per_page: 1,
@@ -87,6 +89,8 @@ export async function searchCommand(
       for (const line of wrapped(marked(chunk), terminal.columns, '    ')) terminal.say(shown(line, terminal));
     }
   }
+  for (const line of found.facets === undefined ? [] : countLines(found.facets))
+    for (const part of wrapped(plain(line, 1000), terminal.columns, '')) terminal.say(part);
   if (found.has_more)
     terminal.note(
       args.limit < maxPages
