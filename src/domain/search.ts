@@ -63,8 +63,8 @@ export const searchRequest = z.strictObject({
   /** Time zone of the days in `after:` and `before:`, an IANA name. Default UTC. */
   tz: timeZone.optional(),
   /**
-   * Other orders than `relevance` include all pages that match the words, not only the candidates: `newest` by last
-   * visit, `oldest` by first visit. If the words match no page, they order the candidates.
+   * Other orders than `relevance` include all pages that match (docs/models.md, "Operators, filters and orders"), not
+   * only the candidates: `newest` by last visit, `oldest` by first visit. If no page matches, they order the candidates.
    */
   sort: z.enum(searchSorts).default('relevance'),
   /** Whether to count the values of the pages that match; see `facets` of the answer. */
@@ -90,10 +90,10 @@ export const searchRequest = z.strictObject({
   suggest: z.int().min(0).max(10).default(3),
   mediation: mediation.default('vector'),
   recency_half_life_days: z.number().positive().nullable().optional(),
-  /** Minimum; default .0005 with the built-in model, 0 with unmeasured outside models (docs/models.md). */
+  /** Minimum; the default depends on model and order, and is 0 with unmeasured outside models (docs/models.md). */
   min_relevance: z.number().min(0).max(1).optional(),
   filters: searchFiltersBody.nullable().optional(),
-  /** Whether pages with other addresses of a text, or nearly the same text, are one result by relevance; see `duplicates`. */
+  /** Whether pages with other addresses of a text, or nearly the same text, are one result; see `duplicates`. */
   collapse: z.boolean().default(true),
 });
 export type SearchRequest = z.infer<typeof searchRequest>;
@@ -176,7 +176,7 @@ export const facetValue = z.strictObject({
   count: z.int(),
 });
 const facetValues = z.array(facetValue);
-/** The ten most frequent values of each field among all pages that match words, operators and filters. */
+/** The ten most frequent values of each field among the results and all other pages that match. */
 export const searchFacets = z.strictObject({
   total: z.int(),
   site: facetValues,

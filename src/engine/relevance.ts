@@ -15,6 +15,8 @@ export interface RelevanceWeights {
 
 /** A passage of this probability is likely relevant. */
 export const likelyRelevant = 0.5;
+/** Below it, a passage hardly has more than some of the words: the console calls it a weak match. */
+export const fairRelevance = 0.2;
 
 export const RELEVANCE: RelevanceWeights = { bias: -9.1, covered: 8.2, nearness: 13.7 };
 

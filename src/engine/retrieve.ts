@@ -3,14 +3,14 @@
  * cosine and relevance of each. The caller decides which labels are allowed.
  */
 import type { TextSketch } from '../compute/ranking/duplicate-pages.ts';
-import type { Bitmap } from '../compute/structures/bitmap.ts';
+import { type Bitmap, bitmapOf } from '../compute/structures/bitmap.ts';
 import type { Correction } from '../domain/search.ts';
 import type { QueryAnalyzer } from './analyze-query.ts';
 import { type QuerySlot, vectorIn } from './query-slot.ts';
-import { nearnessOf, relevance } from './relevance.ts';
+import { fairRelevance, nearnessOf, relevance } from './relevance.ts';
 import { nearest, type SearchedRows } from './vectors/row-graph.ts';
 import { cosinesWith } from './vectors/row-search.ts';
-import { type CorpusSegment, planQuery } from './words/corpus.ts';
+import { planQuery } from './words/corpus.ts';
 import { byNeighbours, type Named, namedBy, passagesWith, readRun } from './words/neighbours.ts';
 import { sketchPages } from './words/page-sketches.ts';
 import { labelsCovering } from './words/search-segments.ts';
@@ -95,22 +95,35 @@ export const noCandidates: Candidates = {
   timing_ms: {},
 };
 
-export interface Match extends Pick<Retrieval, 'query' | 'prefix' | 'spelling' | 'beginnings' | 'allow'> {
+export interface Match extends Pick<Retrieval, 'query' | 'prefix' | 'spelling' | 'beginnings' | 'allow' | 'vectors'> {
   /** Labels are below. */
   end: number;
+  /** Min relevance; null: that of a fair match, or half of the best one's. */
+  least: number | null;
 }
 
 /** Completions that weigh less match nothing by themselves. */
 const leastShare = 0.1;
 
-/** All passages that match the words, as of `labelsCovering`. */
-export function matchWords(
-  corpus: readonly CorpusSegment[],
-  analyze: QueryAnalyzer,
-  { allow, end, ...query }: Match,
-): Bitmap {
+/** All passages that match the words, as of `labelsCovering`, and are relevant. */
+export async function matchWords(
+  { sparse, analyze, rows }: RetrievalParts,
+  { allow, end, least, vectors, ...query }: Match,
+): Promise<Bitmap> {
+  const corpus = sparse.corpus ?? [];
   const forms = analyze(query, wordsIn(corpus)).forms.filter(({ share = 1 }) => share >= leastShare);
-  return labelsCovering(corpus, planQuery(corpus, forms), allow, end);
+  const { labels, covered } = labelsCovering(corpus, planQuery(corpus, forms), allow);
+  const vector = vectors === null ? null : await vectorIn(vectors.vector);
+  if (vector !== null) rows?.rows.setQuery(vector);
+  const cosines = rows === null || vector === null ? null : cosinesWith(rows.rows, labels);
+  const floor = vectors?.floor ?? null;
+  const scores = covered.map((share, at) =>
+    relevance({ covered: share, nearness: nearnessOf(cosines?.[at] ?? Number.NaN, floor) }),
+  );
+  const best = scores.reduce((most, score) => Math.max(most, score), 0);
+  const bar = least ?? Math.min(fairRelevance, best / 2);
+  const relevant = labels.filter((_, at) => scores[at] >= bar);
+  return bitmapOf(relevant, end);
 }
 
 export async function retrieve({ sparse, analyze, rows }: RetrievalParts, request: Retrieval): Promise<Candidates> {

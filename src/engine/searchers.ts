@@ -1,5 +1,6 @@
 /** The searcher threads for callers. The least busy one gets a task; a new thread first gets all segments and rows. */
 
+import type { TextSketch } from '../compute/ranking/duplicate-pages.ts';
 import type { Bitmap } from '../compute/structures/bitmap.ts';
 import type { ScoredLabels } from '../compute/structures/top-k.ts';
 import type { WordClause } from '../domain/query-clause.ts';
@@ -129,7 +130,15 @@ export class Searchers {
   }
 
   match(query: Match, signal?: AbortSignal): Promise<Bitmap> {
-    return this.#ask((searcher, namespace) => searcher.run('match', { namespace, ...query }, { signal }));
+    const { vectors } = query;
+    const ask = (searcher: SearcherPool, namespace: string, rows: number) =>
+      searcher.run('match', { namespace, ...query, vectors: vectors && { ...vectors, rows } }, { signal });
+    return this.#ask(ask, vectors?.rows);
+  }
+
+  /** Of the pages with these labels, as of `sketchPages`. */
+  sketch(labels: readonly number[], signal?: AbortSignal): Promise<ReadonlyMap<number, TextSketch>> {
+    return this.#ask((searcher, namespace) => searcher.run('sketch', { namespace, labels }, { signal }));
   }
 
   /** Labels of passages matching each clause, ascending. */

@@ -24,6 +24,7 @@ import { meanOfRows, type NearestOptions } from '../engine/vectors/row-search.ts
 import { type SharedRows, VectorRows } from '../engine/vectors/vector-rows.ts';
 import { labelsMatching } from '../engine/words/labels-matching.ts';
 import { languageOfLabel } from '../engine/words/languages.ts';
+import { sketchPages } from '../engine/words/page-sketches.ts';
 import { createScratch } from '../engine/words/search-segments.ts';
 import { type SnapshotUpdate, SparseSearcher } from '../engine/words/sparse-searcher.ts';
 import { openWordList } from '../engine/words/word-list.ts';
@@ -51,15 +52,25 @@ let tools: ReturnType<typeof openTools> | undefined;
 
 /** As of `retrieve`. Null, here and below, if this thread replaced a lost one and lacks segments or rows: give them again. */
 export async function find({ namespace, ...request }: Retrieval & InNamespace): Promise<Candidates | null> {
-  const { sparse, rows: opened } = libraries.get(namespace) ?? {};
-  const rows = request.vectors === null ? null : opened?.get(request.vectors.rows);
-  if (sparse?.corpus == null || rows === undefined) return null;
-  return retrieve({ analyze: openedTools().analyze, sparse, rows }, request);
+  const parts = partsOf(namespace, request);
+  return parts && retrieve(parts, request);
 }
 
-export function match({ namespace, ...query }: Match & InNamespace): Bitmap | null {
+export async function match({ namespace, ...query }: Match & InNamespace): Promise<Bitmap | null> {
+  const parts = partsOf(namespace, query);
+  return parts && matchWords(parts, query);
+}
+
+function partsOf(namespace: string, { vectors }: Pick<Retrieval, 'vectors'>) {
+  const { sparse, rows: opened } = libraries.get(namespace) ?? {};
+  const rows = vectors === null ? null : opened?.get(vectors.rows);
+  return sparse?.corpus == null || rows === undefined ? null : { analyze: openedTools().analyze, sparse, rows };
+}
+
+/** Of pages, by one of their labels. */
+export function sketch({ namespace, labels }: { labels: readonly number[] } & InNamespace) {
   const corpus = libraries.get(namespace)?.sparse.corpus;
-  return corpus == null ? null : matchWords(corpus, openedTools().analyze, query);
+  return corpus == null ? null : sketchPages(corpus, labels);
 }
 
 export interface NearestTask extends NearestOptions {

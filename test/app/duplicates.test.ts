@@ -57,6 +57,19 @@ test('addresses of one text are a result with the others, and no other page is',
       [apart.results.length, apart.results.every(({ duplicates }) => duplicates.length === 0)],
       [11, true],
     );
+    for (const sort of ['newest', 'oldest', 'most_visited'] as const) {
+      const { results, facets, has_more } = await search(query, { sort, facets: true, k: 5 });
+      assert.deepEqual(results.map(({ duplicates }) => duplicates.length).sort(), [0, 0, 0, 0, 6], `${query} ${sort}`);
+      assert.deepEqual([facets?.total, has_more], [5, false]);
+      const parts = [await search(query, { sort, k: 3 }), await search(query, { sort, k: 3, offset: 3 })];
+      const inParts = parts.flatMap((part) => part.results.map(({ page_id }) => page_id));
+      assert.deepEqual([inParts, parts[0].has_more], [results.map(({ page_id }) => page_id), true]);
+      assert.equal((await search(query, { sort, k: 20, collapse: false })).results.length, 11);
+    }
+    const { facets } = await search(query, { facets: true });
+    const shopping = facets?.site.find(({ value }) => value === 'shop.example');
+    assert.deepEqual([facets?.total, shopping?.count], [5, 2], 'counts are of what the list shows');
+    assert.equal((await search(query, { facets: true, collapse: false })).facets?.total, 11);
     const [first, rest] = [await search(query, { k: 3 }), await search(query, { k: 3, offset: 3 })];
     assert.deepEqual([first.results.length, first.has_more, rest.results.length, rest.has_more], [3, true, 2, false]);
     const shown = new Set(

@@ -43,6 +43,7 @@ function thread() {
     nearest: () => (isReady() ? noCandidates.dense : null),
     related: () => (isReady() ? [] : null),
     mark: () => (isReady() ? [] : null),
+    sketch: () => (isReady() ? new Map() : null),
   });
   const replace = () => {
     held.segments.clear();
@@ -54,7 +55,7 @@ function thread() {
 
 const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
 const query = { ...wordsOnly, query: 'ant', k: 1 };
-const words = { query: 'ant', prefix: false, spelling: true, end: 64 };
+const words = { query: 'ant', prefix: false, spelling: true, end: 64, least: 0, vectors: null };
 const near = { rows: 1, to: Float32Array.of(1), k: 1, minScore: -1 };
 const related = { rows: 1, to: Uint32Array.of(1), k: 1, few: 1, minScore: -1, except: new Set<number>() };
 const passages = { passages: [], stems: [] };
@@ -79,6 +80,7 @@ test('a searcher that was replaced is given all segments and open rows, and aske
     find: () => searchers.find(query),
     locate: () => searchers.locate([{ in: 'phrase', text: 'ant' }]),
     match: () => searchers.match(words),
+    sketch: () => searchers.sketch([1]),
     nearest: () => searchers.nearest(near),
     related: () => searchers.related(related),
     mark: () => searchers.mark(passages),
@@ -105,6 +107,7 @@ test('no task is given to a searcher for a client that has left', async () => {
     searchers.find(query, gone),
     searchers.locate([], gone),
     searchers.match(words, gone),
+    searchers.sketch([1], gone),
     searchers.nearest(near, gone),
     searchers.related(related, gone),
     searchers.mark(passages, gone),

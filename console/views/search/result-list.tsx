@@ -3,6 +3,7 @@ import { useLayoutEffect, useRef } from 'preact/hooks';
 import { withParts } from '../../../src/compute/ranking/query-operators.ts';
 import type { PageListResponse } from '../../../src/domain/page.ts';
 import type { PageResult, SearchResponse } from '../../../src/domain/search.ts';
+import { fairRelevance } from '../../../src/engine/relevance.ts';
 import { call, get } from '../../api/client.ts';
 import { useLoad } from '../../api/load.ts';
 import { isInChord } from '../../app/keys.tsx';
@@ -320,7 +321,7 @@ function Passage({ chunk, pageId }: { chunk: PageResult['chunks'][number]; pageI
 /** Three bars. */
 function Relevance({ value }: { value: number | null }) {
   if (value === null) return null;
-  const level = value >= 0.6 ? 3 : value >= 0.2 ? 2 : 1;
+  const level = value >= 0.6 ? 3 : value >= fairRelevance ? 2 : 1;
   const word = ['', 'Weak', 'Fair', 'Strong'][level];
   return (
     <span class={`relevance relevance-${level}`} title={`${word} match`}>

@@ -1,25 +1,18 @@
 /** The indexes' message handlers. A full queue is answered as overloaded. */
 import { DomainError } from '../../domain/errors.ts';
 import type { EmbeddingModel } from '../../domain/model.ts';
-import type { Searchers } from '../../engine/searchers.ts';
 import type { SparseIndex } from '../../engine/words/sparse-index.ts';
-import type { StoreReader } from '../../store/store.ts';
 import { QueueFullError } from '../../threads/thread-pool.ts';
-import { pageMatcher } from '../search/match-pages.ts';
+import { type MatchDependencies, pageMatcher } from '../search/match-pages.ts';
 import type { RetrieveCandidates } from '../search/retrieve-candidates.ts';
 import { Background } from '../system/background.ts';
 import type { Handlers, LibraryParts, NearPagesRequest, SystemMessageName } from '../system/service.ts';
-import type { Catalog } from './catalog.ts';
-import { labelsOf, type ModelSpaces } from './model-spaces.ts';
+import { labelsOf } from './model-spaces.ts';
 import type { NearRequest, PageSpace } from './page-space.ts';
 import type { IndexCompleteness, StartRecovery } from './start-recovery.ts';
 
-interface IndexHandlersOptions {
-  reader: StoreReader;
-  catalog: Catalog;
+interface IndexHandlersOptions extends MatchDependencies {
   sparse: SparseIndex;
-  searchers: Searchers;
-  spaces: ModelSpaces;
   recovery: StartRecovery;
   completeness: IndexCompleteness;
   idle: IdleDetector;
@@ -28,17 +21,8 @@ interface IndexHandlersOptions {
 
 export type IndexMessages = Extract<SystemMessageName, `index.${string}`>;
 
-export function indexHandlers({
-  reader,
-  catalog,
-  sparse,
-  searchers,
-  spaces,
-  recovery,
-  completeness,
-  idle,
-  retrieve,
-}: IndexHandlersOptions): Handlers<IndexMessages> {
+export function indexHandlers(options: IndexHandlersOptions): Handlers<IndexMessages> {
+  const { reader, catalog, sparse, searchers, spaces, recovery, completeness, idle, retrieve } = options;
   /** Errors: DomainError `invalid` for a model with missing vectors, except the active one, which is being renewed. */
   const searchableModel = (id: string): EmbeddingModel => {
     const model = reader.models.get(id);
@@ -58,7 +42,7 @@ export function indexHandlers({
     const floor = model.floor === null || anyScore ? {} : { minScore: model.floor };
     return orOverloaded(() => spaces.use(model, ({ pages }) => ask(pages, { ...allow, ...floor })));
   };
-  const matchPages = pageMatcher({ catalog, searchers, reader });
+  const matchPages = pageMatcher(options);
   return {
     'index.add': async ({ segment, vectors, pages, obsolete }) => {
       idle.changed();

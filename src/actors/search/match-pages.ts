@@ -2,23 +2,28 @@
 
 import pLimit from 'p-limit';
 import { canonicalForm, rootOf } from '../../commands/entity-trees.ts';
+import { collapseDuplicates, type TextSketch } from '../../compute/ranking/duplicate-pages.ts';
+import { urlOfQuery } from '../../compute/ranking/exact-query.ts';
 import { startOfDay } from '../../compute/ranking/query-times.ts';
-import { type Bitmap, bitmapOf, createBitmap } from '../../compute/structures/bitmap.ts';
+import { addBit, type Bitmap, bitmapOf, createBitmap } from '../../compute/structures/bitmap.ts';
 import { TopK } from '../../compute/structures/top-k.ts';
 import { visitTimes } from '../../compute/structures/visit-times.ts';
+import { isOutside } from '../../domain/model.ts';
 import { beginningsIn } from '../../domain/query-clause.ts';
-import type { FacetName, SearchFacets } from '../../domain/search.ts';
+import { type FacetName, maxCandidates, type SearchFacets } from '../../domain/search.ts';
 import { idOf } from '../../domain/values.ts';
-import type { Searchers } from '../../engine/searchers.ts';
+import type { VectorQuery } from '../../engine/retrieve.ts';
 import type { StoreReader } from '../../store/store.ts';
 import { uncountedTypes } from '../entities/shared-entities.ts';
 import type { Catalog } from '../indexes/catalog.ts';
 import { nextTurn } from '../system/background.ts';
-import type { MatchedPages, MatchRequest } from '../system/service.ts';
+import type { ListedPage, MatchedPages, MatchRequest } from '../system/service.ts';
 import { matchClauses } from './pages-of-clauses.ts';
-import { findHost } from './retrieve-candidates.ts';
+import { findHost, type RetrievalDependencies, withVector } from './retrieve-candidates.ts';
 
 const mostValues = 10;
+/** Pages of other orders than relevance that are compared to find duplicates. */
+const mostCompared = maxCandidates;
 /** Pages per turn of the event loop: some milliseconds. */
 const pagesPerTurn = 20_000;
 /** Pages whose names are read: half a second; of more pages a sample counts for all. */
@@ -29,28 +34,31 @@ const visitedPagesPerTurn = 1000;
 
 type Counted = SearchFacets[FacetName];
 
-/** Errors: those of the threads, the signal's reason. */
-export type MatchPages = (request: MatchRequest, signal: AbortSignal | undefined) => Promise<MatchedPages>;
-
-export function pageMatcher({
-  catalog,
-  searchers,
-  reader,
-}: {
-  catalog: Catalog;
-  searchers: Pick<Searchers, 'locate' | 'match'>;
+export interface MatchDependencies
+  extends Pick<RetrievalDependencies, 'catalog' | 'searchers' | 'spaces' | 'askQueryVector'> {
   reader: StoreReader;
-}): MatchPages {
+}
+
+/** Errors: those of the threads, the signal's reason. */
+export function pageMatcher(dependencies: MatchDependencies) {
+  const { catalog, searchers, reader } = dependencies;
+
   const labelsOf = async (request: MatchRequest, signal: AbortSignal | undefined): Promise<Bitmap> => {
-    const { query: asGiven, filters, clauses, prefix, spelling } = request;
+    const { query: asGiven, filters, clauses, prefix, spelling, min_relevance } = request;
     const { allowed } = await matchClauses({ catalog, searchers }, request, catalog.allowed(filters), signal);
     const host = findHost(catalog, asGiven, filters, allowed);
     const query = host?.words ?? asGiven;
-    if (query.trim() === '') return allowed?.labels ?? createBitmap(0);
+    if (query.trim() === '') return allowed?.labels ?? createBitmap(catalog.labelEnd);
     const allow = allowed?.labels;
     const beginnings = beginningsIn(clauses.must);
     const end = catalog.labelEnd;
-    const labels = await searchers.match({ query, prefix, spelling, beginnings, allow, end }, signal);
+    const model = reader.models.activeModel();
+    // Relevance was not measured with outside models.
+    const least = min_relevance ?? (model === undefined || isOutside(model) ? 0 : null);
+    const match = (vectors: VectorQuery | null) =>
+      searchers.match({ query, prefix, spelling, beginnings, allow, end, least, vectors }, signal);
+    const isByWords = model === undefined || least === 0 || prefix || urlOfQuery(query) !== null;
+    const labels = await (isByWords ? match(null) : withVector(dependencies, model, query, match, signal));
     if (host !== null) for (const [at, word] of host.allow.entries()) if (at < labels.length) labels[at] |= word;
     return labels;
   };
@@ -146,22 +154,58 @@ export function pageMatcher({
     return Array.from(counts, ([month, count]): [string, number] => [nameOf(month), count]);
   };
 
-  return async (request, signal) => {
-    const pages = catalog.pagesHaving(await labelsOf(request, signal));
-    const { sort, top, facets, zone } = request;
-    const first = sort === 'relevance' ? null : new TopK(new Float64Array(Math.min(top, pages.length)));
-    if (first !== null && sort !== 'relevance') {
-      for (const slice of slices(pages, pagesPerTurn)) {
-        for (const no of slice) first.offer(no, keyOf[sort](no));
-        await nextTurn(signal);
-      }
+  /** The first pages of an order, and of some more; those to be compared have their duplicates. */
+  const inOrder = async (
+    pages: Uint32Array,
+    { sort, top, collapse }: MatchRequest,
+    signal: AbortSignal | undefined,
+  ): Promise<ListedPage[]> => {
+    if (sort === 'relevance') return [];
+    const first = new TopK(new Float64Array(Math.min(top + mostCompared, pages.length)));
+    for (const slice of slices(pages, pagesPerTurn)) {
+      for (const no of slice) first.offer(no, keyOf[sort](no));
+      await nextTurn(signal);
     }
+    const listed = Array.from(first.take().labels, (page_no) => ({ page_no, duplicates: [] }));
+    if (!collapse) return listed;
+    const compared = listed.slice(0, mostCompared);
+    const labels = compared.map(({ page_no }) => catalog.labelsOf(page_no).first);
+    const sketches = await searchers.sketch(labels, signal);
+    const shown = collapsed(reader, compared, sketches, (label) => catalog.pageOf(label));
+    return [...shown, ...listed.slice(mostCompared)];
+  };
+
+  return async (request: MatchRequest, signal: AbortSignal | undefined): Promise<MatchedPages> => {
+    const labels = await labelsOf(request, signal);
+    for (const { page_no } of request.listed ?? []) {
+      const { first, count } = catalog.labelsOf(page_no);
+      if (count > 0) addBit(labels, first);
+    }
+    const pages = catalog.pagesHaving(labels);
+    const first = await inOrder(pages, request, signal);
+    const others = new Set((request.listed ?? first).flatMap(({ duplicates }) => duplicates));
+    const counted = pages.filter((no) => !others.has(no));
     return {
-      total: pages.length,
-      first: first === null ? [] : [...first.take().labels],
-      facets: facets ? await inTurn(() => count(pages, zone, signal)) : null,
+      total: counted.length,
+      first: first.slice(0, request.top),
+      facets: request.facets ? await inTurn(() => count(counted, request.zone, signal)) : null,
     };
   };
+}
+
+/** Nearly equal pages as one, the first of them. `sketches`: by one of a page's labels. */
+export function collapsed<Listed extends { page_no: number }>(
+  { pages }: StoreReader,
+  listed: readonly Listed[],
+  sketches: ReadonlyMap<number, TextSketch>,
+  pageOf: (label: number) => number | undefined,
+): (Listed & ListedPage)[] {
+  const sketchOf = new Map(Array.from(sketches, ([label, sketch]) => [pageOf(label), sketch]));
+  return collapseDuplicates(listed, ({ page_no }) => {
+    const sketch = sketchOf.get(page_no);
+    const page = sketch && pages.head(page_no);
+    return sketch === undefined || page === undefined ? null : { ...page, ...sketch };
+  });
 }
 
 /** The most frequent, as the answer has them. */

@@ -32,7 +32,7 @@ import { instantOf, numberOf } from '../../domain/values.ts';
 import type { StoreReader } from '../../store/store.ts';
 import { requireEntity } from '../entities/find-entities.ts';
 import { nextTurn } from '../system/background.ts';
-import type { LibraryParts, Retrieved, RetrieveRequest, SearchWords } from '../system/service.ts';
+import type { LibraryParts, ListedPage, Retrieved, RetrieveRequest, SearchWords } from '../system/service.ts';
 import { phraseFinder } from './find-phrases.ts';
 import type { OutsideReranker } from './outside-reranker.ts';
 
@@ -88,8 +88,7 @@ export interface OrderedPage extends RankedPage {
   exact: ExactMatch | null;
   /** Of its most relevant passage; 1 for a named page, null if unknown. */
   relevance: number | null;
-  /** Page numbers that it stands for, too. */
-  duplicates?: readonly number[];
+  duplicates?: ListedPage['duplicates'];
 }
 
 export interface Ranking {

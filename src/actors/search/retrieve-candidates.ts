@@ -8,10 +8,10 @@ import type { EmbeddingModel } from '../../domain/model.ts';
 import type { PageFilters } from '../../domain/page.ts';
 import { beginningsIn } from '../../domain/query-clause.ts';
 import { slotFor } from '../../engine/query-slot.ts';
-import { noCandidates, type RankedChunks } from '../../engine/retrieve.ts';
+import { noCandidates, type RankedChunks, type VectorQuery } from '../../engine/retrieve.ts';
 import type { Searchers } from '../../engine/searchers.ts';
 import type { AllowedLabels, Catalog } from '../indexes/catalog.ts';
-import type { ModelSpace, ModelSpaces } from '../indexes/model-spaces.ts';
+import type { ModelSpaces } from '../indexes/model-spaces.ts';
 import type { CandidatePages, Retrieved, RetrieveRequest } from '../system/service.ts';
 import { matchClauses, quotingPages } from './pages-of-clauses.ts';
 import type { AskQueryVector } from './query-vector.ts';
@@ -34,7 +34,7 @@ export type RetrieveCandidates = (
 ) => Promise<Retrieved>;
 
 export function retrieveCandidates(dependencies: RetrievalDependencies): RetrieveCandidates {
-  const { catalog, spaces, searchers, askQueryVector, isWhole, monotonic } = dependencies;
+  const { catalog, searchers, isWhole, monotonic } = dependencies;
 
   /** `host`: filters of the query's host; `phrases`: labels of each. */
   const pagesOf = (
@@ -72,7 +72,8 @@ export function retrieveCandidates(dependencies: RetrievalDependencies): Retriev
     if (!isAsked || allowed?.count === 0) return { ...noCandidates, ...pagesOf([], null, []) };
     if (query === '' && allowed !== null) {
       const sparse = newest(catalog, allowed.labels, k);
-      return { ...noCandidates, sparse, timing_ms, ...pagesOf([sparse.labels], null, phrases) };
+      const sketches = request.sketches ? await searchers.sketch([...sparse.labels], signal) : noCandidates.sketches;
+      return { ...noCandidates, sparse, sketches, timing_ms, ...pagesOf([sparse.labels], null, phrases) };
     }
     const ofHost = host === null ? [] : [host.allow];
     const words = {
@@ -86,31 +87,39 @@ export function retrieveCandidates(dependencies: RetrievalDependencies): Retriev
       relevance: request.relevance,
       sketches: request.sketches,
     };
-    const withVectors = ({ chunks }: ModelSpace, dropped: AbortSignal) => {
-      const asked = monotonic();
-      const embedding = unlessAborted(askQueryVector(model, query, signal), dropped).then(({ vector, degraded }) => {
-        timing_ms.embed = monotonic() - asked;
-        if (degraded) timing_ms.degraded_dense = 1;
-        if (vector !== null) chunks.checkQuery(vector);
-        return vector;
-      });
-      const vectors = {
-        rows: chunks.rows,
-        vector: slotFor(embedding, model.dim),
-        floor: model.floor,
-        alsoAmong: ofHost,
-      };
-      // A vector that cannot be made fails the search.
-      return Promise.all([searchers.find({ ...words, vectors }, signal), embedding]);
+    const asked = monotonic();
+    const arrived = (degraded: boolean) => {
+      timing_ms.embed = monotonic() - asked;
+      if (degraded) timing_ms.degraded_dense = 1;
     };
-    const found = request.byWords
-      ? await searchers.find({ ...words, vectors: null }, signal)
-      : (await spaces.use(model, withVectors))[0];
+    const find = (vectors: VectorQuery | null) =>
+      searchers.find({ ...words, vectors: vectors && { ...vectors, alsoAmong: ofHost } }, signal);
+    const found = await (request.byWords ? find(null) : withVector(dependencies, model, query, find, signal, arrived));
     // Checked before and after: the index may become complete during the search.
     if (!wasWhole || !isWhole(model)) timing_ms.rebuilding = 1;
     const pages = pagesOf([found.sparse.labels, found.dense.labels], host, phrases);
     return { ...found, ...pages, timing_ms: { ...timing_ms, ...found.timing_ms } };
   };
+}
+
+/** Work with the vector of a query, which may come later. One that cannot be made fails the work. */
+export function withVector<Found>(
+  { spaces, askQueryVector }: Pick<RetrievalDependencies, 'spaces' | 'askQueryVector'>,
+  model: EmbeddingModel,
+  query: string,
+  work: (vectors: VectorQuery) => Promise<Found>,
+  signal: AbortSignal | undefined,
+  arrived: (degraded: boolean) => void = () => {},
+): Promise<Found> {
+  return spaces.use(model, async ({ chunks }, dropped) => {
+    const embedding = unlessAborted(askQueryVector(model, query, signal), dropped).then(({ vector, degraded }) => {
+      arrived(degraded);
+      if (vector !== null) chunks.checkQuery(vector);
+      return vector;
+    });
+    const vectors = { rows: chunks.rows, vector: slotFor(embedding, model.dim), floor: model.floor };
+    return (await Promise.all([work(vectors), embedding]))[0];
+  });
 }
 
 /** One passage per page, latest seen first. */

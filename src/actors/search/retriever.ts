@@ -1,7 +1,6 @@
 /** Answers searches, single or in batches, from ranking (rank-query.ts) and presentation (present-page.ts). Stateless. */
 import pLimit from 'p-limit';
 import { correctedQuery } from '../../compute/ranking/corrected-query.ts';
-import { collapseDuplicates } from '../../compute/ranking/duplicate-pages.ts';
 import { DomainError, JobError } from '../../domain/errors.ts';
 import { anyPage } from '../../domain/page.ts';
 import { noClauses } from '../../domain/query-clause.ts';
@@ -15,9 +14,17 @@ import {
   type SearchResponse,
 } from '../../domain/search.ts';
 import { numberOf } from '../../domain/values.ts';
-import type { Handlers, MatchedPages, RankedPages, StartService, SystemMessageName } from '../system/service.ts';
+import type {
+  Handlers,
+  ListedPage,
+  MatchedPages,
+  RankedPages,
+  StartService,
+  SystemMessageName,
+} from '../system/service.ts';
 import { type AskDependencies, questionAnswerer } from './ask.ts';
 import { modelComparer } from './compare-models.ts';
+import { collapsed } from './match-pages.ts';
 import { mediation } from './mediation.ts';
 import { markedBy, placeExplainer, presentPage, textsOf } from './present-page.ts';
 import type { QueryLogQueue } from './query-log-queue.ts';
@@ -68,61 +75,62 @@ export function retrieverService(dependencies: RetrieverDependencies): StartServ
   const toPresent = pLimit(presentedAtOnce);
   const inTurn = pLimit(batchesAtOnce);
 
-  /** All pages that match the words; if they match none, those of the ranking. */
-  const matchAll = async (
-    { sort, facets, offset, k, tz = 'UTC' }: SearchRequest,
-    asked: Asked,
-    ranking: () => Promise<Ranking>,
+  const rankAll = (request: SearchRequest, signal: AbortSignal | undefined): Promise<Ranking> =>
+    rank(request, { relevance: { least: request.min_relevance }, signal });
+
+  const match = (
+    request: SearchRequest,
+    { plain: query, ignored: _, ...words }: Asked,
     signal: AbortSignal | undefined,
-  ): Promise<MatchedPages & { asked: Asked }> => {
-    const { plain: query, ignored: _, ...words } = asked;
-    const shared = { ...words, query, sort, facets, top: offset + k, zone: tz };
-    const matched = await ask('index.match', shared, { signal });
-    if (matched.total > 0) return { ...matched, asked };
-    const pages = new Set((await ranking()).pages.map(({ page_no }) => page_no));
-    const among = { phrases: [], filters: { ...anyPage, pages }, clauses: noClauses };
-    const ranked = await ask('index.match', { ...shared, ...among, query: '' }, { signal });
-    return { ...ranked, asked: { ...asked, ...among } };
+    listed?: readonly ListedPage[],
+  ): Promise<MatchedPages> => {
+    const { sort, facets, collapse, min_relevance, offset, k, tz: zone = 'UTC' } = request;
+    const wanted = { sort, facets, collapse, min_relevance, top: offset + k, zone };
+    return ask('index.match', { ...words, query, ...wanted, listed }, { signal });
   };
 
   /** The requested part of the results, and `best`, those that suggestions are based on. */
   const find = async (request: SearchRequest, signal: AbortSignal | undefined): Promise<Found> => {
-    const { sort, facets, offset, k } = request;
-    const options = { relevance: { least: request.min_relevance }, signal };
-    let ranked: Promise<Ranking> | undefined;
-    const rankOnce = () => {
-      ranked ??= rank(request, options);
-      return ranked;
-    };
-    if (sort === 'relevance') {
-      const matching = facets ? matchAll(request, askedBy(request, reader, now()), rankOnce, signal) : null;
-      const [ranking, matched] = await Promise.all([rankOnce(), matching]);
-      const shown = request.collapse ? withoutDuplicates(ranking) : ranking.pages;
-      const best = shown.slice(0, offset + k);
-      return { ranking, pages: best.slice(offset), best, total: shown.length, facets: matched?.facets ?? null };
+    const { offset, k } = request;
+    const words = () => askedBy(request, reader, now());
+    if (request.sort === 'relevance') {
+      const ranking = await rankAll(request, signal);
+      const { pages, retrieved } = ranking;
+      // Without `collapse` there are no sketches.
+      const listed = collapsed(reader, pages, retrieved.sketches, (label) => retrieved.pageOf.get(label));
+      const counted = request.facets ? await match(request, words(), signal, listed) : null;
+      const best = listed.slice(0, offset + k);
+      return { ranking, pages: best.slice(offset), best, total: listed.length, facets: counted?.facets ?? null };
     }
-    const {
-      asked,
-      first,
-      total,
-      facets: counts,
-    } = await matchAll(request, askedBy(request, reader, now()), rankOnce, signal);
-    const shown = first.slice(offset);
-    const within = { ...asked, filters: { ...asked.filters, pages: new Set(shown) } };
-    const byWords = shown.length === 0;
-    const ranking =
-      total === 0
-        ? await rankOnce()
-        : await rank(
-            { ...request, candidates: maxCandidates, collapse: false },
-            { ...options, relevance: { least: 0 }, isLocal: true, byWords, asked: within },
-          );
+    const asked = words();
+    const matched = await match(request, asked, signal);
+    if (matched.total > 0) return rankMatched(request, asked, matched, signal);
+    // The candidates in another order.
+    const ranking = await rankAll(request, signal);
+    const filters = { ...anyPage, pages: new Set(ranking.pages.map(({ page_no }) => page_no)) };
+    const among = { ...asked, phrases: [], filters, clauses: noClauses };
+    const sorted = await match(request, { ...among, plain: '' }, signal);
+    if (sorted.total > 0) return rankMatched(request, among, sorted, signal);
+    return { ranking, pages: [], best: [], total: 0, facets: sorted.facets };
+  };
+
+  const rankMatched = async (
+    request: SearchRequest,
+    asked: Asked,
+    { first, total, facets }: MatchedPages,
+    signal: AbortSignal | undefined,
+  ): Promise<Found> => {
+    const shown = first.slice(request.offset);
+    const filters = { ...asked.filters, pages: new Set(shown.map(({ page_no }) => page_no)) };
+    const ranking = await rank(
+      { ...request, candidates: maxCandidates, collapse: false },
+      { signal, relevance: { least: 0 }, isLocal: true, byWords: shown.length === 0, asked: { ...asked, filters } },
+    );
     const known = new Map(ranking.pages.map((page) => [page.page_no, page]));
     // Of pages with very many passages, and of other spellings of a phrase.
-    const unranked = (page_no: number): OrderedPage => ({ page_no, score: 0, hits: [], exact: null, relevance: null });
-    const pages = shown.map((page_no) => known.get(page_no) ?? unranked(page_no));
-    const best = [...pages, ...first.slice(0, offset).map(unranked)];
-    return { ranking, pages, best, total, facets: counts };
+    const unranked = (page: ListedPage): OrderedPage => ({ ...page, score: 0, hits: [], exact: null, relevance: null });
+    const pages = shown.map((page) => ({ ...unranked(page), ...known.get(page.page_no) }));
+    return { ranking, pages, best: [...pages, ...first.slice(0, request.offset).map(unranked)], total, facets };
   };
 
   const search = async (request: SearchRequest, signal: AbortSignal | undefined): Promise<SearchResponse> => {
@@ -176,15 +184,6 @@ export function retrieverService(dependencies: RetrieverDependencies): StartServ
       suggestions,
       timing_ms,
     };
-  };
-
-  const withoutDuplicates = ({ pages, retrieved: { sketches, pageOf } }: Ranking): OrderedPage[] => {
-    const sketchOf = new Map([...sketches].map(([label, sketch]) => [pageOf.get(label), sketch]));
-    return collapseDuplicates(pages, ({ page_no }) => {
-      const sketch = sketchOf.get(page_no);
-      const page = sketch && reader.pages.head(page_no);
-      return sketch === undefined || page === undefined ? null : { ...page, ...sketch };
-    });
   };
 
   const markPassages = async (

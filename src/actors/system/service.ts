@@ -139,16 +139,26 @@ export interface RetrieveRequest extends SearchWords {
 }
 
 /** All pages that match; `top`: first pages of the order that are wanted. */
-export interface MatchRequest extends SearchWords, Pick<SearchRequest, 'sort' | 'facets'> {
+export interface MatchRequest
+  extends SearchWords,
+    Pick<SearchRequest, 'sort' | 'facets' | 'collapse' | 'min_relevance'> {
   top: number;
   /** IANA name, for months. */
   zone: string;
+  /** By relevance: the results and their duplicates. The former are counted in any case, the latter are not. */
+  listed?: readonly ListedPage[] | undefined;
+}
+
+export interface ListedPage {
+  page_no: number;
+  /** Page numbers that it stands for, too. */
+  duplicates: readonly number[];
 }
 
 export interface MatchedPages {
   total: number;
   /** In order; none by relevance. */
-  first: number[];
+  first: ListedPage[];
   facets: SearchFacets | null;
 }
 

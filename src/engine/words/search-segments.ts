@@ -7,7 +7,7 @@
  * looked up by galloping, or by scanning the list if candidates are many.
  * Common words with long lists are rarely read whole. Scores are summed in the plan's order: pruning changes no bit.
  */
-import { addBit, type Bitmap, createBitmap, hasBit } from '../../compute/structures/bitmap.ts';
+import { type Bitmap, hasBit } from '../../compute/structures/bitmap.ts';
 import { lookupTerm } from '../../compute/structures/term-table.ts';
 import { type ScoredLabels, TopK } from '../../compute/structures/top-k.ts';
 import { contribution, type LengthNorm, UNITS } from './bm25f.ts';
@@ -110,16 +110,15 @@ export function scoreLabels(corpus: readonly CorpusSegment[], plan: QueryPlan, l
 /** A passage matches a query by words with at least this share of their weight. */
 const LEAST_COVERED = 0.5;
 
-/** Allowed passages with half of the weight of the query's known words, or as much as any. Any form counts whole. */
-export function labelsCovering(
-  corpus: readonly CorpusSegment[],
-  plan: QueryPlan,
-  allow: Bitmap | undefined,
-  end: number,
-): Bitmap {
+/**
+ * Allowed passages with half of the weight of the query's known words, or as much as any. Any form counts whole.
+ * `covered`: of the weight of all words.
+ */
+export function labelsCovering(corpus: readonly CorpusSegment[], plan: QueryPlan, allow: Bitmap | undefined) {
   const isOf = ({ of, also }: Pick<TermList, 'of' | 'also'>, word: number) => of === word || also?.includes(word);
   const words = [...plan.words].filter(([word]) => plan.terms.some((term) => isOf(term, word)));
   const total = words.reduce((sum, [, weight]) => sum + weight, 0);
+  const known = total / [...plan.words.values()].reduce((sum, weight) => sum + weight, 0);
   let most = 0;
   const covered = corpus.map(({ segment, deletions }) => {
     const lists = listsOf(segment, plan);
@@ -144,13 +143,15 @@ export function labelsCovering(
     return shares;
   });
   const least = Math.min(LEAST_COVERED, most) * (1 - 1e-6);
-  const labels = createBitmap(end);
+  const found: { labels: number[]; covered: number[] } = { labels: [], covered: [] };
   for (const [at, { segment }] of corpus.entries()) {
-    const shares = covered[at];
-    for (let ordinal = 0; ordinal < shares.length; ordinal++)
-      if (shares[ordinal] > 0 && shares[ordinal] >= least) addBit(labels, segment.labels[ordinal]);
+    for (const [ordinal, share] of covered[at].entries()) {
+      if (share === 0 || share < least) continue;
+      found.labels.push(segment.labels[ordinal]);
+      found.covered.push(share * known);
+    }
   }
-  return labels;
+  return found;
 }
 
 function searchSegment(
