@@ -47,21 +47,9 @@ export interface RankDependencies extends Pick<LibraryParts, 'ask' | 'reader' | 
   recencyHalfLifeDays: number | null;
 }
 
-export type RankRequest = Pick<
+export type RankRequest = Omit<
   SearchRequest,
-  | 'query'
-  | 'operators'
-  | 'tz'
-  | 'prefix'
-  | 'spelling'
-  | 'candidates'
-  | 'collapse'
-  | 'rerank'
-  | 'rollup'
-  | 'rollup_m'
-  | 'rrf_k'
-  | 'recency_half_life_days'
-  | 'filters'
+  'sort' | 'facets' | 'log' | 'k' | 'offset' | 'chunks_per_page' | 'suggest' | 'mediation' | 'min_relevance'
 >;
 
 export interface RankOptions {
@@ -232,19 +220,10 @@ export function queryRanker(dependencies: RankDependencies) {
     }
   };
 
-  const rank = async (
-    request: RankRequest,
-    {
-      model = null,
-      isLocal = false,
-      byWords = false,
-      relevance = null,
-      asked = askedBy(request, reader, now()),
-      signal,
-    }: RankOptions = {},
-  ): Promise<Ranking> => {
+  const rank = async (request: RankRequest, options: RankOptions): Promise<Ranking> => {
+    const { model = null, isLocal = false, byWords = false, relevance = null, signal } = options;
     signal?.throwIfAborted();
-    const { plain: _, ignored, ...words } = asked;
+    const { plain: _, ignored, ...words } = options.asked ?? askedBy(request, reader, now());
     const { query, prefix, phrases, filters, clauses } = words;
     const wanted = request.rerank && query !== '';
     const isNaming = clauses.must.length + clauses.mustNot.length === 0;
@@ -356,17 +335,11 @@ const maxPhrases = 16;
 const none: ReadonlyMap<number, NamedPage> = new Map();
 
 export function askedBy(
-  {
-    query: typed,
-    operators,
-    tz = 'UTC',
-    prefix,
-    spelling: isCorrected,
-    filters: body,
-  }: Pick<RankRequest, 'query' | 'operators' | 'tz' | 'prefix' | 'spelling' | 'filters'>,
+  request: Pick<RankRequest, 'query' | 'operators' | 'tz' | 'prefix' | 'spelling' | 'filters'>,
   reader: StoreReader,
   now: number,
 ): Asked {
+  const { query: typed, operators, tz = 'UTC', prefix, spelling: isCorrected, filters: body } = request;
   const filters = pageFiltersOf(body, reader);
   const language: QueryClause[] = body?.lang == null ? [] : [{ in: 'language', text: body.lang }];
   // No corrections in an address.
