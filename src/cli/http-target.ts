@@ -1,7 +1,7 @@
 /**
  * Imports through a running service. Checkpoint: `<service>-<id>.json`, with the valid length of the append-only
- * `<service>-<id>.failures.jsonl`, so that both change together. A kill after an answer repeats a batch of 100: pages
- * stay unique, visits may count twice.
+ * `<service>-<id>.failures.jsonl`, so that both change together. A kill after an answer repeats a batch of 100, whose
+ * visits count once.
  */
 
 import { hash } from 'node:crypto';
@@ -143,5 +143,3 @@ function stopped(error: unknown): unknown {
     cause: error,
   });
 }
-
-export const httpPromise = 'pages are imported once; after a crash visits of one batch may count twice';

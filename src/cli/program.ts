@@ -172,7 +172,7 @@ export function createProgram(options: ProgramOptions): Command {
     .option('--since <date>', 'only what was visited or saved at or after this date', date)
     .option('--min-visits <number>', 'histories: min visits of an address', integer(1, 1_000_000), 1)
     .option('--source <label>', 'label of the origin (default: import:FORMAT)')
-    .option('--again', 'import it again from the start; counts its visits again')
+    .option('--again', 'import it again from the start')
     .option('--retry-failed', 'only items that failed before')
     .option('--offline', 'write into the data folder of a stopped service')
     .addHelpText('afterAll', () => foldedText(formatsHelp(formats), helpWidth))

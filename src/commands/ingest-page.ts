@@ -13,8 +13,9 @@ import { createJob, type JobPolicy, moveJob } from './move-job.ts';
 
 export interface PageSubmission extends GivenPage, JobPolicy {
   seen_at: number;
-  /** A repeated submission: a visit of this exact time counts once. */
+  /** A repeated submission: a visit of this exact time counts once, and one without a date only for a new page. */
   once?: boolean;
+  undated?: boolean;
 }
 
 export type IngestDecision =
@@ -24,7 +25,7 @@ export type IngestDecision =
 
 export function ingestPage(submission: PageSubmission): Command<IngestDecision> {
   return (transaction) => {
-    const { canonical_url, content_hash, seen_at, once = false } = submission;
+    const { canonical_url, content_hash, seen_at, once = false, undated = false } = submission;
     const rule = transaction.blacklist.match(submission);
     if (rule !== undefined) return { outcome: 'blacklisted', pattern: rule.pattern };
 
@@ -39,7 +40,7 @@ export function ingestPage(submission: PageSubmission): Command<IngestDecision> 
           : titleBehind(known, submission.title);
       const told = { ...known, title, metadata, ...filled(transaction, known, submission) };
       const revisit = { outcome: 'revisit', page_no: known.no, status: told.status, content_hash_differs } as const;
-      if (once && isVisitedWithin(known, seen_at, seen_at + 1)) {
+      if (once && (undated || isVisitedWithin(known, seen_at, seen_at + 1))) {
         if (told.title !== known.title || metadata !== known.metadata || told.index_job !== known.index_job)
           putFacts(transaction, told, known, submission.at);
         return revisit;

@@ -55,8 +55,6 @@ export interface ImportItem {
   whole_page?: true;
   /** Instead of a text: a PDF to read. */
   pdf?: Uint8Array;
-  /** A visit of this date counts once. */
-  once?: true;
   /** Why it is no entry. */
   left_out?: string;
 }

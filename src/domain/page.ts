@@ -40,7 +40,7 @@ export const ingestPageRequest = z.strictObject({
   body_html: bodyText.nullable().optional(),
   body_is_article: z.boolean().optional().describe('the body is an article without its page: all of its text is kept'),
   fetched_at: datetime.nullable().optional(),
-  once: z.boolean().optional().describe('a visit of this very `fetched_at` counts once, however often it is submitted'),
+  once: z.boolean().optional().describe('a visit at this `fetched_at` counts once; without it, only of a new page'),
   source: storedText(maxSourceLength).nullable().optional(),
   metadata: pageMetadata.nullable().optional(),
 });

@@ -28,16 +28,14 @@ const addressOf = ({ path }: OwnFile, part: string | undefined): string =>
     .map(escaped)
     .join('/')}`;
 
-/** The same version of a file counts as one visit, however often it is imported. */
 const ownItem = (file: OwnFile, given: Parameters<typeof itemOf>[0] & { part?: string }): ImportItem => {
   const { part, ...parts } = given;
-  const item = itemOf({
+  return itemOf({
     at: file.at,
     ...parts,
     title: textOf(parts.title) ?? basename(file.path),
     url: textOf(parts.url) ?? addressOf(file, part),
   });
-  return { ...item, once: true };
 };
 
 export async function* readPdfFile({ own: file }: Owned): AsyncGenerator<ImportItem> {

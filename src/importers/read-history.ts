@@ -208,8 +208,7 @@ function* bookmarksOf(database: Sqlite): Generator<ImportItem> {
       .slice(0, maxFolderChars);
   };
   for (const { parent, tags, ...row } of rowsOf(database, bookmarks)) {
-    const facts = { folder: pathOf(parent), tags: listOf(tags, tagSeparator) };
-    yield { ...itemOf({ ...shared(row, layouts.firefox), ...facts }), once: true };
+    yield itemOf({ ...shared(row, layouts.firefox), folder: pathOf(parent), tags: listOf(tags, tagSeparator) });
   }
 }
 

@@ -186,7 +186,7 @@ export function submissionOf(item: ImportItem, label: string): IngestPageRequest
     title: item.title,
     ...(item.body_html === null ? { body_extracted: item.body_text } : { body_html: item.body_html }),
     body_is_article: item.whole_page !== true,
-    ...(item.once && { once: true }),
+    once: true,
     fetched_at: item.at === null ? null : new Date(item.at).toISOString(),
     source: label,
     metadata: item.metadata,

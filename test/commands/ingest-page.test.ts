@@ -143,11 +143,12 @@ test('a title that is only the address, or that only a wall has, gives way to th
 test('what a revisit says beside the text is kept, whichever visit is told again', async () => {
   await using temporary = await TemporaryStore.open();
   await temporary.commit(ingestPage(submission({ seen_at: 1000, once: true, title: null, metadata: null })));
-  for (const [seen_at, metadata] of [
-    [2000, { tags: ['a'], note: 'mine' }],
-    [1000, { tags: ['b'], note: 'other' }],
+  for (const [seen_at, metadata, undated] of [
+    [2000, { tags: ['a'], note: 'mine' }, false],
+    [1000, { tags: ['b'], note: 'other' }, false],
+    [3000, null, true],
   ] as const)
-    await temporary.commit(ingestPage(submission({ seen_at, once: true, title: 'A title', metadata })));
+    await temporary.commit(ingestPage(submission({ seen_at, undated, once: true, title: 'A title', metadata })));
   const page = temporary.store.reader.pages.get(1);
   assert.deepEqual(
     [page?.title, page?.metadata, page?.visit_count],

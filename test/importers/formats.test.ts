@@ -76,18 +76,17 @@ test('bookmarks of Firefox are read from its history, with folders and tags', as
   const { format, items } = await read(path);
   assert.equal(format, 'firefox');
   assert.deepEqual(
-    items.map(({ url, title, at, metadata, once }) => [
+    items.map(({ url, title, at, metadata }) => [
       url,
       title,
       at,
       String(metadata?.folder).slice(0, 22),
       metadata?.tags,
-      once,
     ]),
     [
-      ['https://herons.example/', 'My herons', 1700000000000, 'menu/Birds', ['wading', 'grey'], true],
-      ['https://bread.example/', 'Bread', 1700000001000, 'Own parent/Own parent/', undefined, true],
-      ['place:parent=menu________', 'Recent', null, 'menu', undefined, true],
+      ['https://herons.example/', 'My herons', 1700000000000, 'menu/Birds', ['wading', 'grey']],
+      ['https://bread.example/', 'Bread', 1700000001000, 'Own parent/Own parent/', undefined],
+      ['place:parent=menu________', 'Recent', null, 'menu', undefined],
     ],
   );
 });

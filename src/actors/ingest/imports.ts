@@ -142,7 +142,7 @@ export function importsService(dependencies: ImportsDependencies): StartService<
         const file = { path, name, format: format === 'auto' ? null : format };
         const opened = await openImportReader(file, signal).catch(refuse);
         const { id: sourceId } = opened.source;
-        // Concurrent runs of one file would count visits twice.
+        // Concurrent runs of one file would share a checkpoint.
         if ([...imports.values()].some((each) => each.sourceId === sourceId && each.shown.status === 'running')) {
           await opened.close();
           throw new DomainError('conflict', 'this file is being imported already');

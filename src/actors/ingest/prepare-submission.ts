@@ -58,6 +58,7 @@ export function submissionPreparer(dependencies: PreparerDependencies) {
       metadata: extracted === null ? (request.metadata ?? null) : withFacts(request.metadata ?? null, extracted),
       seen_at: request.fetched_at == null ? at : instantOf(request.fetched_at),
       once: request.once ?? false,
+      undated: request.fetched_at == null,
       at,
       max_attempts: maxAttempts,
     };

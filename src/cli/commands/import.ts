@@ -14,7 +14,7 @@ import { type ImportSource, openSource } from '../../importers/open-source.ts';
 import { dryRun, type ImportTarget, runImport } from '../../importers/run-import.ts';
 import type { Store } from '../../store/store.ts';
 import { type Context, clientOf } from '../context.ts';
-import { httpPromise, httpTarget } from '../http-target.ts';
+import { httpTarget } from '../http-target.ts';
 import { CliError, counted, type ExitCode, exitCodes, plain, type Terminal, table } from '../output.ts';
 import { withStoppedStore } from '../stopped-folder.ts';
 import { importExport, isExport } from './import-export.ts';
@@ -82,7 +82,7 @@ async function bringIn(
       return withOfflineTarget(context, store, { label, pdfs }, (target) => run(target, fetching));
     });
   }
-  if (!context.json) terminal.note(`importing ${source.format} through ${client.baseUrl}\n${httpPromise}`);
+  if (!context.json) terminal.note(`importing ${source.format} through ${client.baseUrl}`);
   return run(await httpTarget(context, client, label, pdfs), 'will be fetched; `readback status` shows how far');
 }
 
