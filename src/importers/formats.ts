@@ -34,6 +34,7 @@ import {
 } from './read-entries.ts';
 import { type Browser, type HistoryFile, readHistory } from './read-history.ts';
 import { isMhtml, isSavedPage, readMhtml, readSavedPage, readWarc } from './read-pages.ts';
+import { isPropertyList, leafMark, readSafariBookmarks } from './read-property-list.ts';
 import {
   isLinkList,
   isUrlList,
@@ -45,7 +46,7 @@ import {
   risMark,
 } from './read-references.ts';
 
-export type FileKind = 'SQLite' | 'HTML' | 'XML' | 'JSON' | 'CSV' | 'text' | 'PDF' | 'ZIP' | 'WARC';
+export type FileKind = 'SQLite' | 'HTML' | 'XML' | 'JSON' | 'CSV' | 'text' | 'PDF' | 'ZIP' | 'WARC' | 'plist';
 
 export interface FileHead {
   kinds: readonly FileKind[];
@@ -182,6 +183,14 @@ export const formatRows: readonly FormatRow[] = [
     firefoxMark,
     readTree,
   ),
+  row(
+    'safari',
+    'plist',
+    'bookmarks and reading list of Safari: file Bookmarks.plist',
+    /^/,
+    leafMark,
+    readSafariBookmarks,
+  ),
   csv('pocket', 'Pocket, CSV', ['url', 'time_added']),
   csv('instapaper', 'Instapaper, CSV', ['url', 'selection', 'folder']),
   csv('wallabag', 'Wallabag, CSV', ['url', 'mime type', 'creation date'], dialects.wallabagCsv),
@@ -261,8 +270,8 @@ export const refusals: readonly { matches(raw: string): boolean; is: string }[] 
     is: "a compressed backup of Firefox's bookmarks: its library writes one as JSON (Import and Backup, Backup…)",
   },
   {
-    matches: (raw) => raw.startsWith('bplist0') || raw.slice(0, 200).includes('<!DOCTYPE plist'),
-    is: 'a property list of Apple: Safari writes its bookmarks as HTML (File, Export Bookmarks…)',
+    matches: (raw) => isPropertyList(raw) && !raw.includes('WebBookmarkType'),
+    is: "a property list of Apple without bookmarks: Safari's are in the file Bookmarks.plist",
   },
   {
     matches: (raw) => /^[^\r\n]+\r?\n- [^\r\n]+\r?\n\r?\n[\s\S]*?\r?\n={10}\r?\n/.test(raw),

@@ -13,6 +13,7 @@ import { ImportError, itemOf, wholeText } from './item-parts.ts';
 import { type ArchiveEntry, archiveEntries, type Bytes, fileArchive, gunzipped } from './read-archive.ts';
 import { csvHead } from './read-csv.ts';
 import { type Browser, historyKind, visitsLeftOut } from './read-history.ts';
+import { isPropertyList } from './read-property-list.ts';
 
 export interface ImportSource {
   format: ImportFormat;
@@ -309,6 +310,7 @@ async function headOf(member: Member, name: string): Promise<FileHead> {
     if (browser === null) throw new ImportError(`${name} is a database, but no history of Chromium, Firefox or Safari`);
     return { ...binary, kinds: ['SQLite'], browser };
   }
+  if (isPropertyList(raw)) return { ...binary, kinds: ['plist'], text: raw.startsWith('bplist0') ? '' : raw };
   if (/^\s*%PDF-/.test(raw)) return { ...binary, kinds: ['PDF'] };
   if (/^WARC\/\d/.test(raw)) return { ...binary, kinds: ['WARC'] };
   if (isPackedDocument(raw)) return { ...binary, kinds: ['ZIP'] };

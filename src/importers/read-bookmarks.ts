@@ -202,7 +202,10 @@ const nameChars = 16;
 const swallowedTag = /<\/?(?:a|dd|dl|dt|h3|li|posts?)[\s>]/i;
 
 /** Tags that match `begin` (global; groups: slash and name), and the raw text between. */
-export async function* scanTags(pieces: AsyncIterable<string>, begin: RegExp): AsyncGenerator<ScannedTag | string> {
+export async function* scanTags(
+  pieces: AsyncIterable<string> | string[],
+  begin: RegExp,
+): AsyncGenerator<ScannedTag | string> {
   // A copy with its own `lastIndex`.
   const start = structuredClone(begin);
   let buffer = '';

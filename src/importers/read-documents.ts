@@ -125,7 +125,7 @@ export async function* readPackedFile({ own: file }: Owned): AsyncGenerator<Impo
   const hrefs = new Map<string | undefined, string>();
   const read = new Set<string>();
   let chapters = 0;
-  for await (const part of scanTags(once(book), /<(\/?)(?:opf:)?(item|itemref)(?=[\s/>])/gi)) {
+  for await (const part of scanTags([book], /<(\/?)(?:opf:)?(item|itemref)(?=[\s/>])/gi)) {
     if (typeof part === 'string' || part.isEnd) continue;
     if (part.name === 'item') hrefs.set(part.attributes.id, part.attributes.href ?? '');
     else {
@@ -150,10 +150,6 @@ export async function* readPackedFile({ own: file }: Owned): AsyncGenerator<Impo
   if (chapters === 0) throw new ImportError(`${file.path} has no chapters with text`);
 }
 
-async function* once(text: string): AsyncGenerator<string> {
-  yield text;
-}
-
 const dublinCore = {
   title: /<dc:title\b[^<>]*>([^<]*)<\/dc:title>/,
   creator: /<dc:creator\b[^<>]*>([^<]*)<\/dc:creator>/,
@@ -169,7 +165,7 @@ async function wordHtml(xml: string): Promise<string> {
   let text = '';
   let level = 0;
   let isText = false;
-  for await (const part of scanTags(once(xml), /<(\/?)(w:p|w:t|w:tab|w:br|w:pstyle)(?=[\s/>])/gi)) {
+  for await (const part of scanTags([xml], /<(\/?)(w:p|w:t|w:tab|w:br|w:pstyle)(?=[\s/>])/gi)) {
     if (typeof part === 'string') text += isText ? escapeText(decodeHTML(part.replace(/<[^<>]*>/g, ''))) : '';
     else if (part.name === 'w:t') isText = !part.isEnd && !part.isEmpty;
     else if (part.name === 'w:tab') text += '\t';

@@ -75,6 +75,17 @@ export const dialects = {
     note: ({ annos }) => elementsOf(annos).find(({ name }) => name === 'bookmarkProperties/description')?.value,
   },
   opml: { url: 'htmlurl|url|xmlurl', title: 'title|text', text: '' },
+  /** Also a folder's name. An entry of the reading list has a date, and one of its last reading. */
+  safari: {
+    url: 'urlstring',
+    title: ({ Title, URIDictionary: names }) =>
+      Title === 'com.apple.ReadingList' ? 'Reading List' : (fieldsOf(names).title ?? Title),
+    at: 'readinglist.dateadded',
+    description: 'readinglist.previewtext|readinglistnonsync.previewtext',
+    site: 'readinglistnonsync.sitename',
+    unread: ({ ReadingList: list }) => 'DateAdded' in fieldsOf(list) && !('DateLastViewed' in fieldsOf(list)),
+    read: 'readinglist.datelastviewed',
+  },
   delicious: { description: '', note: 'description' },
   elcurator: { starred: 'issaved' },
   readability: {

@@ -68,6 +68,23 @@ const safariHistory = jsonOf({
     { url: `${url}2`, time_usec: ms * 1000, source_url: url, source_time_usec: ms * 1000 },
   ],
 });
+const plistNode = (type: string, rest: string) =>
+  `<dict>${rest}<key>WebBookmarkType</key><string>WebBookmark${type}</string></dict>`;
+const plistFolder = (name: string, leaves: string) =>
+  plistNode('TypeList', `<key>Title</key><string>${name}</string><key>Children</key><array>${leaves}</array>`);
+const plistLeaf = (of: string, name: string, rest = '') =>
+  plistNode(
+    'TypeLeaf',
+    `<key>URIDictionary</key><dict><key>title</key><string>${name}</string></dict><key>URLString</key><string>${of}</string>${rest}`,
+  );
+const readingList = `<key>ReadingList</key><dict><key>DateAdded</key><date>2024-05-05T05:05:05Z</date><key>DateLastViewed</key><date>2024-05-06T05:05:05Z</date><key>PreviewText</key><string>On &lt;fish&gt;</string></dict>`;
+const plistOf = (children: string) =>
+  `<?xml version="1.0" encoding="UTF-8"?>\n<!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">\n<plist version="1.0">\n${plistFolder('', children)}\n</plist>\n`;
+/** Written by Python's plistlib: a bookmark in the folder BookmarksBar, and an unread entry of the reading list. */
+const binaryPlist = Buffer.from(
+  'YnBsaXN0MDDTAQIDBCIUWENoaWxkcmVuXxAWV2ViQm9va21hcmtGaWxlVmVyc2lvbl8QD1dlYkJvb2ttYXJrVHlwZaMFCRXSBgMHCFVUaXRsZVdIaXN0b3J5XxAUV2ViQm9va21hcmtUeXBlUHJveHnTAQYDChMUoQvTDA0DDhESXVVSSURpY3Rpb25hcnlZVVJMU3RyaW5n0Q8QVXRpdGxlbxAQAFcAZQBoAHIAIAAmACAATQD8AGgAbABlACAgFAAgbDRfEBVodHRwczovL3dlaXIuZXhhbXBsZS9fEBNXZWJCb29rbWFya1R5cGVMZWFmXEJvb2ttYXJrc0Jhcl8QE1dlYkJvb2ttYXJrVHlwZUxpc3TTAQYDFiEUoRfUGAwNAxkeIBJbUmVhZGluZ0xpc3TSGhscHVlEYXRlQWRkZWRbUHJldmlld1RleHQzQcXzpYCAAABWU2FsbW9u0Q8fU1R3b18QFmh0dHBzOi8vd2Vpci5leGFtcGxlLzJfEBVjb20uYXBwbGUuUmVhZGluZ0xpc3QQAQAIAA8AGAAxAEMARwBMAFIAWgBxAHgAegCBAI8AmQCcAKIAxQDdAPMBAAEWAR0BHwEoATQBOQFDAU8BWAFfAWIBZgF/AZcAAAAAAAACAQAAAAAAAAAjAAAAAAAAAAAAAAAAAAABmQ==',
+  'base64',
+);
 const passwords = 'Title,URL,Username,Password,Notes,OTPAuth\nWeir,https://weir.example/,ann,secret,,\n';
 const container = '<container><rootfiles><rootfile full-path="OEBPS/content.opf"/></rootfiles></container>';
 const opf = `<package xmlns:dc="x"><metadata><dc:title>On water</dc:title><dc:creator>Ann Lee</dc:creator><dc:language>en</dc:language></metadata>
@@ -186,6 +203,24 @@ const samples: Sample[] = [
     format: 'files',
     entries: 3,
     kept: { url, title, folder: 'com.apple.ReadingList' },
+  },
+  {
+    is: 'Safari Bookmarks.plist, XML',
+    content: plistOf(
+      plistNode('TypeProxy', '<key>Title</key><string>History</string>') +
+        plistFolder('com.apple.ReadingList', plistLeaf(url, title, readingList)) +
+        plistFolder('BookmarksBar', plistFolder('Fish &amp; mills', plistLeaf(`${url}2`, ''))),
+    ),
+    format: 'safari',
+    entries: 2,
+    kept: { url, title, at, folder: 'Reading List', description: 'On <fish>', status: 'read' },
+  },
+  {
+    is: 'Safari Bookmarks.plist, binary',
+    content: binaryPlist,
+    format: 'safari',
+    entries: 2,
+    kept: { url, title: 'Wehr & Mühle — 水', folder: 'BookmarksBar' },
   },
   {
     is: 'Safari bookmarks HTML with a reading list',
@@ -564,6 +599,29 @@ for (const { is, content, format, entries, read = entries, kept } of samples)
     if (wanted instanceof RegExp) assert.match(String(html_), wanted);
     else assert.equal(html_, wanted);
   });
+
+test('a binary property list that is damaged, or whose lists contain themselves, is refused; its reading list has dates', async (t) => {
+  const { items } = await readItems(writtenFile(t, binaryPlist));
+  assert.deepEqual(keptOf(items[1], false), {
+    url: `${url}2`,
+    title: 'Two',
+    at,
+    folder: 'Reading List',
+    description: 'Salmon',
+    status: 'unread',
+  });
+  const looped = Buffer.from(binaryPlist);
+  const children = looped.indexOf(Buffer.from([0xa3, 5, 9, 0x15]));
+  looped[children + 1] = 0;
+  const long = Buffer.from(binaryPlist);
+  long.writeUInt8(0x20, long.length - 26);
+  const cases = [looped, long, binaryPlist.subarray(0, -40), binaryPlist.subarray(0, 100)];
+  for (const content of cases)
+    await assert.rejects(readItems(writtenFile(t, content)), {
+      code: 'import',
+      message: /damaged or truncated property list/,
+    });
+});
 
 test('a history in a ZIP archive is read; what is no list is left out by name, with its reason', async (t) => {
   const history = join(temporaryFolder(t), 'History');

@@ -38,10 +38,10 @@ test('what is known and cannot be imported says why, and what to do instead', as
   const cases: [content: string | Buffer, message: RegExp][] = [
     [`\ufeff${clipping('The weir (Ann)')}${clipping('The mill (Bo)')}`, /Kindle's clippings: .* no address/],
     [Buffer.from('mozLz40\0\x10\0\0\0', 'latin1'), /compressed backup of Firefox's bookmarks: .*JSON/],
-    [Buffer.from('bplist00\xd1\x01', 'latin1'), /property list of Apple: .*HTML/],
+    [Buffer.from('bplist00\xd1\x01', 'latin1'), /property list of Apple without bookmarks: .*Bookmarks\.plist/],
     [
       '<?xml version="1.0"?>\n<!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "x">\n<plist/>',
-      /property list of Apple/,
+      /property list of Apple without bookmarks/,
     ],
     [Buffer.from('\x1f\x8b\x08\0', 'latin1'), /is damaged: it cannot be unpacked/],
     ['name,url,username,password\nA,https://a.example/,ann,secret\n', /passwords of a browser/],

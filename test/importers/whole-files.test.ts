@@ -51,6 +51,10 @@ const samples: Record<string, { first: number; text: string }> = {
       (all) => `{"roots":{"bookmark_bar":{"type":"folder","name":"Bar","children":[${all}]}}}`,
     ),
   },
+  'bookmarks and reading list of Safari: file Bookmarks.plist': {
+    first: 2,
+    text: `<?xml version="1.0"?><!DOCTYPE plist><plist><dict><key>WebBookmarkType</key><string>WebBookmarkTypeList</string><key>Children</key><array>\n${each((title, url) => `<dict><key>URIDictionary</key><dict><key>title</key><string>${inAttribute(title)}</string></dict><key>URLString</key><string>${url}</string><key>WebBookmarkType</key><string>WebBookmarkTypeLeaf</string></dict>`).join('\n')}\n</array></dict></plist>`,
+  },
   'backup of Firefox, bookmarks-DATE.json': {
     first: 2,
     text: list(
