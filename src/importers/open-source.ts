@@ -10,7 +10,14 @@ import type { ImportFormat, ImportItem } from '../domain/import.ts';
 import { EntryMarks } from './entry-marks.ts';
 import { type FileHead, type FileKind, type FormatRow, formatRows, ownFileRow, refusals, textName } from './formats.ts';
 import { ImportError, itemOf, wholeText } from './item-parts.ts';
-import { type ArchiveEntry, archiveEntries, type Bytes, fileArchive, gunzipped } from './read-archive.ts';
+import {
+  type ArchiveEntry,
+  archiveEntries,
+  type Bytes,
+  fileArchive,
+  gunzipped,
+  withInnerEntries,
+} from './read-archive.ts';
 import { csvHead } from './read-csv.ts';
 import { type Browser, historyKind, visitsLeftOut } from './read-history.ts';
 import { isPropertyList } from './read-property-list.ts';
@@ -186,7 +193,7 @@ async function membersOf(path: string, name: string, source: string): Promise<Me
   const raw = (await firstBytes(file)).toString('latin1');
   if (raw.startsWith('\x1f\x8b')) return [unpacked(file)];
   if (!(raw.startsWith('PK\x03\x04') || raw.startsWith('PK\x05\x06')) || isPackedDocument(raw)) return [file];
-  const entries = await archiveEntries(fileArchive(path, size), source);
+  const entries = await withInnerEntries(await archiveEntries(fileArchive(path, size), source), size, source);
   if (entries.length === 0) throw new ImportError(`${source} is a ZIP archive without files`);
   if (entries.length > maxFiles) throw tooManyFiles(source);
   return entries
@@ -314,6 +321,7 @@ async function headOf(member: Member, name: string): Promise<FileHead> {
   if (/^\s*%PDF-/.test(raw)) return { ...binary, kinds: ['PDF'] };
   if (/^WARC\/\d/.test(raw)) return { ...binary, kinds: ['WARC'] };
   if (isPackedDocument(raw)) return { ...binary, kinds: ['ZIP'] };
+  if (raw.startsWith('PK\x03\x04')) throw new ImportError(`${name} is an archive in an archive: unpack it first`);
   // The detected signs are ASCII, so a wrong encoding here does no harm.
   const text = decodeText(bytes, null, true).text.trimStart();
   if (text === '') throw new ImportError(`${name} is empty`);

@@ -64,7 +64,6 @@ export async function archiveEntries(zip: Archive, name: string): Promise<Archiv
   if (size > maxDirectoryBytes) throw new ImportError(`${name} has too many files`);
   const directory = await at(start, size);
   const entries: ArchiveEntry[] = [];
-  let unpacked = 0;
   for (let from = 0; from + 46 <= directory.length; ) {
     if (directory.readUInt32LE(from) !== 0x02014b50) throw damaged();
     const [nameLength, extraLength, commentLength] = [28, 30, 32].map((offset) =>
@@ -82,8 +81,6 @@ export async function archiveEntries(zip: Archive, name: string): Promise<Archiv
       throw new ImportError(`${name} has a file whose path leaves the archive: ${JSON.stringify(label.slice(0, 100))}`);
     if (/[\\/]$/.test(label)) continue;
     if ((flags & 1) !== 0) throw new ImportError(`${name} is encrypted: unpack it first`);
-    unpacked += full;
-    if (unpacked > Math.max(alwaysAllowed, zip.size * maxRatio)) throw tooLarge(name);
     const bytes = async function* () {
       const local = await at(header, 30);
       const data = header + 30 + local.readUInt16LE(26) + local.readUInt16LE(28);
@@ -93,7 +90,45 @@ export async function archiveEntries(zip: Archive, name: string): Promise<Archiv
     };
     entries.push({ name: label, size: full, bytes });
   }
+  refuseBomb(entries, zip.size, name);
   return entries;
+}
+
+function refuseBomb(entries: readonly ArchiveEntry[], packed: number, name: string): void {
+  const unpacked = entries.reduce((sum, { size }) => sum + size, 0);
+  if (unpacked > Math.max(alwaysAllowed, packed * maxRatio)) throw tooLarge(name);
+}
+
+/** With the files of archives in the archive, one level deep, of which one at a time is in memory. `packed`: its size. */
+export async function withInnerEntries(entries: readonly ArchiveEntry[], packed: number, name: string) {
+  let open: { entry: ArchiveEntry; bytes: Buffer } | null = null;
+  const bytesOf = async (entry: ArchiveEntry): Promise<Buffer> => {
+    if (open?.entry !== entry) open = { entry, bytes: await wholeOf(entry.bytes(), entry.name) };
+    if (open.bytes.length !== entry.size) throw new ImportError(`${entry.name} is a damaged or truncated ZIP archive`);
+    return open.bytes;
+  };
+  const all: ArchiveEntry[] = [];
+  for (const entry of entries) {
+    if (!/\.zip$/i.test(entry.name)) {
+      all.push(entry);
+      continue;
+    }
+    const read: Archive['read'] = async function* (start, end) {
+      yield (await bytesOf(entry)).subarray(start, end);
+    };
+    try {
+      for (const inner of await archiveEntries({ size: entry.size, read }, entry.name))
+        all.push({ ...inner, name: `${entry.name}/${inner.name}` });
+    } catch (error) {
+      // A fault of this file, as soon as it is read.
+      const fail = () => {
+        throw error;
+      };
+      all.push({ ...entry, bytes: fail });
+    }
+  }
+  refuseBomb(all, packed, name);
+  return all;
 }
 
 /** Sizes of 4 GB and more are in the extra field of ZIP64, in this order. */

@@ -508,6 +508,18 @@ const samples: Sample[] = [
     kept: { url, title, at, tags, status: 'Archived', html },
   },
   {
+    is: 'Omnivore, ZIP in a ZIP',
+    content: zip({
+      'exports/omnivore.zip': zip({
+        'metadata_0_to_1.json': jsonOf([{ slug: 'weir-1', url, title, savedAt: at, labels: tags, state: 'Archived' }]),
+        'content/weir-1.html': html,
+      }),
+    }),
+    format: 'omnivore',
+    entries: 1,
+    kept: { url, title, at, tags, status: 'Archived', html },
+  },
+  {
     is: 'EPUB by chapter',
     content: epub,
     format: 'files',
@@ -661,6 +673,26 @@ test('archives that are cut off, encrypted, bombs, or lead out of themselves are
   ];
   for (const [content, message] of cases)
     await assert.rejects(openSource(writtenFile(t, content), null), { code: 'import', message });
+  const inner = zip({ 'a.txt': Buffer.alloc(30 * 2 ** 20, ' '), 'b.txt': Buffer.alloc(30 * 2 ** 20, ' ') });
+  await assert.rejects(
+    openSource(writtenFile(t, zip({ '1.zip': inner, '2.zip': inner })), null),
+    /unpacks to too many/,
+  );
+  const faulty = zip({
+    'cut.zip': whole.subarray(0, -9),
+    'deep.zip': zip({ 'deeper.zip': whole }),
+    'evil.zip': zip({ '../x': url }),
+    'list.txt': `${url}\n`,
+  });
+  assert.deepEqual(
+    (await readItems(writtenFile(t, faulty))).items.map((item) => item.url || (item.fault ?? item.left_out)),
+    [
+      url,
+      'cut.zip is a damaged or truncated ZIP archive',
+      'the file is an archive in an archive: unpack it first',
+      'evil.zip has a file whose path leaves the archive: "../x"',
+    ],
+  );
   const { items } = await readItems(writtenFile(t, lying)).catch((error) => ({ items: [{ fault: error.message }] }));
   assert.match(String(items.at(-1)?.fault), /unpacks to too many bytes/);
   const gzip = writtenFile(t, gzipSync(`${url}\n`.repeat(100)).subarray(0, 60));
