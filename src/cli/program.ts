@@ -168,6 +168,7 @@ export function createProgram(options: ProgramOptions): Command {
   command('import', "import bookmarks, histories, read-it-later lists, one's own files or an export of readback")
     .argument('<file>', 'a file, a ZIP archive, a folder of files, or - for standard input')
     .addOption(new Option('--format <name>', 'format of the file, if it is not detected').argParser(importFormat))
+    .option('--columns <names>', 'what columns of a CSV or fields of a JSON are: url=2,title=name')
     .option('--dry-run', 'report what would be imported; write nothing')
     .option('--since <date>', 'only what was visited or saved at or after this date', date)
     .option('--min-visits <number>', 'histories: min visits of an address', integer(1, 1_000_000), 1)

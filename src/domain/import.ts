@@ -36,6 +36,17 @@ export const importFormats = [
 ] as const;
 export type ImportFormat = (typeof importFormats)[number];
 
+/** What a column of a CSV, or a field of a JSON, may contain. */
+export const columnKinds = ['url', 'title', 'date', 'tags', 'folder', 'note', 'description', 'author'] as const;
+export type ColumnKind = (typeof columnKinds)[number];
+
+export const importColumn = z.strictObject({
+  name: z.string(),
+  example: z.string(),
+  is: z.enum(columnKinds).nullable().describe('what it is imported as'),
+});
+export type ImportColumn = z.infer<typeof importColumn>;
+
 /** Host of the addresses of one's own files, which are never fetched. */
 export const fileHost = 'files.localhost';
 

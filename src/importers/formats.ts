@@ -1,5 +1,5 @@
 /** Import formats: how content, never the name, identifies each, and its reader. A format may have several rows. */
-import type { ImportFormat, ImportItem } from '../domain/import.ts';
+import type { ImportColumn, ImportFormat, ImportItem } from '../domain/import.ts';
 import type { EntryMarks } from './entry-marks.ts';
 import { jsonElements } from './json-elements.ts';
 import { readHypothesis } from './read-annotations.ts';
@@ -15,7 +15,7 @@ import {
   readBookmarks,
   readElements,
 } from './read-bookmarks.ts';
-import { addressColumns, readCsv, rowMark } from './read-csv.ts';
+import { addressColumns, namedColumns, readCsv, rowMark } from './read-csv.ts';
 import { type OwnFile, readHtmlFile, readPackedFile, readPdfFile, readTextFile } from './read-documents.ts';
 import {
   chromiumMark,
@@ -25,6 +25,10 @@ import {
   firefoxMark,
   itemReader,
   itemsWithin,
+  kindOf,
+  namedDialect,
+  namedReader,
+  plainName,
   readEntries,
   readJsonLines,
   readKarakeep,
@@ -63,6 +67,8 @@ export interface SourceFile {
   again(): AsyncIterable<string>;
   marks: EntryMarks;
   own: OwnFile;
+  /** What a user calls the columns; null: as they are known. */
+  columns: string | null;
   /** The text of another file of the export. */
   sibling(path: string): Promise<string | null>;
 }
@@ -143,8 +149,33 @@ const addressField =
   /"(?:url|link|href|uri|address|website|page_?url|title_?url|(?:given|source|original|canonical)_?url|permalink)"\s{0,100}:\s{0,100}"https?:/gi;
 
 async function* everyAddress(file: SourceFile): AsyncGenerator<ImportItem> {
-  if (isJsonLines(file.head.text)) yield* readJsonLines(file, (entry) => itemsWithin(entry));
-  else for await (const entry of jsonElements(file.text(), file.name, file.marks)) yield* itemsWithin(entry);
+  const { head, name, marks, columns } = file;
+  const itemOfNode = columns === null ? undefined : namedReader(await namedFields(head.text, columns));
+  if (isJsonLines(head.text)) yield* readJsonLines(file, (entry) => itemsWithin(entry, itemOfNode));
+  else for await (const entry of jsonElements(file.text(), name, marks)) yield* itemsWithin(entry, itemOfNode);
+}
+
+/** Of the first entry in `text`, the beginning of a JSON. */
+export async function fieldsIn(text: string): Promise<ImportColumn[]> {
+  try {
+    const [line] = text.split('\n', 1);
+    for await (const entry of isJsonLines(text) ? [JSON.parse(line)] : jsonElements([text], ''))
+      return Object.entries(fieldsOf(entry))
+        .filter(([, value]) => typeof value !== 'object' || Array.isArray(value))
+        .map(([name, value]) => ({ name, example: String(value), is: kindOf(name) }));
+  } catch {} // Its beginning has no whole entry.
+  return [];
+}
+
+async function namedFields(text: string, columns: string): Promise<Dialect> {
+  const names = (await fieldsIn(text)).map(({ name }) => name);
+  return namedDialect(columns, names, (at, name) => plainName(names[at] ?? name));
+}
+
+function readAnyCsv({ text, head, name, marks, columns }: SourceFile): AsyncGenerator<ImportItem> {
+  const named = columns === null ? null : namedColumns(head.text, columns);
+  const file = { head: head.text, name, marks, columns: named ?? addressColumns(head.text) };
+  return readCsv(text(), file, named === null ? itemReader(dialects.usual) : namedReader(named.dialect));
 }
 
 export const textName = /(?:^|\/)[^./]+$|\.(?:md|markdown|txt|text)$/i;
@@ -237,15 +268,7 @@ export const formatRows: readonly FormatRow[] = [
   row('warc', 'WARC', 'pages of a web archive: WARC, WACZ', /^/, null, readWarc),
   row('files', 'PDF', "one's own PDF", /^/, null, readPdfFile),
   row('files', 'ZIP', "one's own EPUB or DOCX", /^/, null, readPackedFile),
-  row(
-    'csv',
-    'CSV',
-    anyCsv,
-    (text) => addressColumns(text) !== null,
-    rowMark,
-    ({ text, head, name, marks }) =>
-      readCsv(text(), { head: head.text, name, columns: addressColumns(head.text), marks }, itemReader(dialects.usual)),
-  ),
+  row('csv', 'CSV', anyCsv, (text) => addressColumns(text) !== null, rowMark, readAnyCsv),
   row('json', 'JSON', anyJson, new RegExp(addressField, 'i'), addressField, everyAddress),
   row(
     'urls',

@@ -1,6 +1,6 @@
 /** Shared parts of the formats: dates in several units, and metadata under common keys (docs/command-line.md) without empty values. */
 import { boundedPieces, collected } from '../compute/structures/pieces.ts';
-import type { ImportItem } from '../domain/import.ts';
+import type { ImportColumn, ImportItem } from '../domain/import.ts';
 import type { PageMetadata } from '../domain/metadata.ts';
 import { maxTitleLength } from '../domain/values.ts';
 import type { EntryMarks } from './entry-marks.ts';
@@ -8,6 +8,8 @@ import type { EntryMarks } from './entry-marks.ts';
 /** Why a source cannot be read: one line for the user. */
 export class ImportError extends Error {
   readonly code = 'import';
+  /** Of the file, if naming them may help. */
+  columns: readonly ImportColumn[] = [];
 }
 
 /** An entry may contain a saved page. */

@@ -11,7 +11,7 @@ const BACKSLASH = 0x5c;
 
 /** Errors: ImportError for invalid or truncated JSON. `name` is for messages. */
 export async function* jsonElements(
-  pieces: AsyncIterable<string>,
+  pieces: AsyncIterable<string> | string[],
   name: string,
   marks?: Pick<EntryMarks, 'reached'>,
 ): AsyncGenerator<unknown> {

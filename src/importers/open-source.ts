@@ -6,9 +6,18 @@ import { basename, join, posix, resolve } from 'node:path';
 import { skipReason } from '../compute/import-progress.ts';
 import { decodeText, EncodingGuess, streamDecoder } from '../compute/text/decode-text.ts';
 import { errorCode } from '../domain/errors.ts';
-import type { ImportFormat, ImportItem } from '../domain/import.ts';
+import type { ImportColumn, ImportFormat, ImportItem } from '../domain/import.ts';
 import { EntryMarks } from './entry-marks.ts';
-import { type FileHead, type FileKind, type FormatRow, formatRows, ownFileRow, refusals, textName } from './formats.ts';
+import {
+  type FileHead,
+  type FileKind,
+  type FormatRow,
+  fieldsIn,
+  formatRows,
+  ownFileRow,
+  refusals,
+  textName,
+} from './formats.ts';
 import { ImportError, itemOf, wholeText } from './item-parts.ts';
 import {
   type ArchiveEntry,
@@ -18,7 +27,7 @@ import {
   gunzipped,
   withInnerEntries,
 } from './read-archive.ts';
-import { csvHead } from './read-csv.ts';
+import { addressColumns, columnsIn, csvHead } from './read-csv.ts';
 import { type Browser, historyKind, visitsLeftOut } from './read-history.ts';
 import { isPropertyList } from './read-property-list.ts';
 
@@ -27,6 +36,8 @@ export interface ImportSource {
   id: string;
   items(): AsyncGenerator<ImportItem>;
   isHistory: boolean;
+  /** Of a CSV or JSON of no known program. */
+  columns?: readonly ImportColumn[];
   leftOut(): Promise<Record<string, number>>;
   /** File and line of the item read last. */
   place?: () => string;
@@ -47,8 +58,13 @@ interface Member extends ArchiveEntry {
 type Used = { member: Member; row: FormatRow };
 type Unused = { file: string; reason: string; isFault?: boolean };
 
-/** `name` is for messages. Errors: ImportError for unreadable, unknown or mismatching files. */
-export async function openSource(path: string, format: ImportFormat | null, name = path): Promise<ImportSource> {
+/** `name` is for messages; `columns`: see `namedDialect`. Errors: ImportError for unreadable, unknown or mismatching files. */
+export async function openSource(
+  path: string,
+  format: ImportFormat | null,
+  name = path,
+  columns: string | null = null,
+): Promise<ImportSource> {
   const entry = statSync(path, { throwIfNoEntry: false });
   if (entry === undefined) throw new ImportError(`there is no ${name}`);
   const isFolder = entry.isDirectory();
@@ -59,11 +75,13 @@ export async function openSource(path: string, format: ImportFormat | null, name
   const byName = new Map(members.map((member) => [member.name, member]));
   const isFile = !isFolder && members.length === 1 && first.size === entry.size && first.name === basename(name);
   // A file alone must be of a known format.
-  const only = isFile ? { head: await headOf(first, name) } : null;
+  const only = isFile ? await recognized(await headOf(first, name), format, name, columns) : null;
+  if (only === null && columns !== null)
+    throw new ImportError(`${name} is no single file: its columns cannot be named`);
   const { used, unused } =
     only === null
       ? await usable(members, unread, isFolder, format, name)
-      : { used: [{ member: first, row: rowOf(only.head, format, name) }], unused: [] };
+      : { used: [{ member: first, row: only.row }], unused: [] };
   let place = { file: name, marks: new EntryMarks(/(?!)/g) };
 
   const itemsOf = async function* ({ member, row }: Used): AsyncGenerator<ImportItem> {
@@ -79,7 +97,8 @@ export async function openSource(path: string, format: ImportFormat | null, name
     };
     const sibling = (file: string) => siblingText(byName, member, file);
     const head = only?.head ?? (await headOf(member, label));
-    yield* row.read({ file: member.path ?? member.bytes, name: label, head, text, again, marks, own, sibling });
+    const file = member.path ?? member.bytes;
+    yield* row.read({ file, name: label, head, text, again, marks, own, columns, sibling });
     for (const { line, count } of marks.lost()) {
       const lost = count === 1 ? '1 entry' : `${count} entries`;
       yield itemOf({ url: '', fault: `${lost} from line ${line} on could not be read` });
@@ -104,11 +123,14 @@ export async function openSource(path: string, format: ImportFormat | null, name
     }
   };
   const [{ row }] = used;
-  if (only !== null && !row.matches(only.head) && !(await hasPage(items())))
-    throw new ImportError(`${name} has no address of a page as ${row.format}`);
+  const isForced = only !== null && (columns !== null || !row.matches(only.head));
+  if (isForced && !(await hasPage(items()))) {
+    const error = new ImportError(`${name} has no address of a page as ${row.format}`);
+    throw Object.assign(error, { columns: only.columns });
+  }
   const formats = new Set(used.map((each) => each.row.format));
   const own = formats.size === 1 ? row.format : 'files';
-  const hash = createHash('sha256').update(`${own}\n`);
+  const hash = createHash('sha256').update(`${own}\n${columns ?? ''}`);
   for (const { member } of used) {
     if (only === null) hash.update(`${member.name}\n`);
     try {
@@ -128,6 +150,7 @@ export async function openSource(path: string, format: ImportFormat | null, name
     id: hash.digest('hex').slice(0, 32),
     items,
     isHistory: histories.length === used.length,
+    columns: only?.columns ?? [],
     leftOut: async () => {
       const counts: Record<string, number> = {};
       for (const { member, row: of } of histories) {
@@ -297,6 +320,26 @@ function rowOf(head: FileHead, format: ImportFormat | null, name: string): Forma
   if (row !== undefined) return row;
   const wanted = [...new Set(rows.map(({ kind }) => kind))].join(' or ');
   throw new ImportError(`${name} cannot be ${format}, which is ${wanted}`);
+}
+
+const maxExampleChars = 200;
+
+/** The row of a file alone, and the columns that a user may name. Errors: ImportError, with them. */
+async function recognized(head: FileHead, format: ImportFormat | null, name: string, named: string | null) {
+  const isJson = head.kinds.includes('JSON');
+  const found = isJson ? await fieldsIn(head.text) : head.kinds.includes('CSV') ? columnsIn(head.text) : [];
+  const columns = found.map((each) => ({ ...each, example: each.example.slice(0, maxExampleChars) }));
+  try {
+    if (named !== null && columns.length === 0) throw new ImportError(`${name} has no columns that can be named`);
+    const any = formatRows.find((row) => row.format === (isJson ? 'json' : 'csv'));
+    const row = named === null || any === undefined ? rowOf(head, format, name) : any;
+    const isAny = row.format === 'csv' || row.format === 'json';
+    if (named === null && row.format === 'csv' && addressColumns(head.text)?.isUnclear)
+      throw new ImportError(`${name} has addresses in several columns: it is unclear which are those of its pages`);
+    return { head, row, columns: isAny ? columns : [] };
+  } catch (error) {
+    throw error instanceof ImportError ? Object.assign(error, { columns }) : error;
+  }
 }
 
 async function hasPage(items: AsyncIterable<ImportItem>): Promise<boolean> {

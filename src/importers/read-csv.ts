@@ -1,8 +1,8 @@
 /** CSV exports, one page a row. The first line determines the delimiter; column names are compared in lower case. */
-import type { ImportItem } from '../domain/import.ts';
+import type { ImportColumn, ImportItem } from '../domain/import.ts';
 import type { EntryMarks } from './entry-marks.ts';
 import { ImportError, lostItem } from './item-parts.ts';
-import { dialects, itemReader } from './read-entries.ts';
+import { type Dialect, dialects, itemReader, kindOf, namedDialect } from './read-entries.ts';
 
 type Row = Record<string, string | undefined>;
 
@@ -45,10 +45,12 @@ const isAddress = (text: string): boolean => /^\s*https?:\/\/\S+\s*$/i.test(text
 export interface Columns {
   names: string[];
   isHeaded: boolean;
+  /** Several may have the addresses. */
+  isUnclear?: boolean;
 }
 
-/** Columns of any CSV with addresses, by the names or the first rows of `text`, its beginning; null for another file. */
-export function addressColumns(text: string): Columns | null {
+/** The first rows of a table, with equal numbers of columns, of `text`, its beginning; none of another file. */
+function firstRows(text: string): string[][] {
   const { delimiter } = csvHead(text);
   const lines = text.replace(/\r\n?/g, '\n');
   const rows: string[][] = [];
@@ -59,20 +61,53 @@ export function addressColumns(text: string): Columns | null {
     if (row.end < lines.length || rows.length === 0) rows.push(row.fields.map((field) => field.trim()));
     at = row.end;
   }
+  return rows.some(({ length }) => length !== rows[0].length) ? [] : rows;
+}
+
+/** Columns of any CSV with addresses, by the names or the first rows of `text`, its beginning; null for another file. */
+export function addressColumns(text: string): Columns | null {
+  const rows = firstRows(text);
   const [first = [], ...others] = rows;
-  if (others.some(({ length }) => length !== first.length)) return null;
   if (first.some(isAddress)) {
     const names = guessedColumns(first);
-    const isTable = delimiter === '\t' || names.includes('date') || rows.flat().some((field) => /\S\s/.test(field));
+    const isTable =
+      csvHead(text).delimiter === '\t' || names.includes('date') || rows.flat().some((field) => /\S\s/.test(field));
     return first.length > 1 && isTable ? { names, isHeaded: false } : null;
   }
   const names = first.map(columnName);
   const urlOf = (row: readonly string[]) => usualItem(Object.fromEntries(names.map((name, at) => [name, row[at]]))).url;
   const isEmpty = others.length === 0 && names.some((name) => /^(?:url|link|href|uri)$/.test(name));
   if (isEmpty || others.some((row) => isAddress(urlOf(row)))) return { names, isHeaded: true };
-  const found = others.map((row) => row.findIndex(isAddress)).find((at) => at >= 0);
+  const [found, ...more] = [...names.keys()].filter((at) => others.some((row) => isAddress(row[at])));
   if (found === undefined || first.length === 1) return null;
-  return { names: names.map((name, at) => (at === found ? 'url' : name)), isHeaded: true };
+  return { names: names.with(found, 'url'), isHeaded: true, isUnclear: more.length > 0 };
+}
+
+/** As a user names them (`namedDialect`). Errors: ImportError for a column that the file does not have. */
+export function namedColumns(text: string, named: string): Columns & { dialect: Dialect } {
+  const { columns } = csvHead(text);
+  const isHeaded = !columns.some(isAddress);
+  const names = columns.map((name) => (isHeaded ? name : ''));
+  const dialect = namedDialect(named, isHeaded ? columns : [], (at, column) => {
+    if (names[at] === undefined) throw new ImportError(`there is no column ${column}`);
+    names[at] = `column${at}`;
+    return names[at];
+  });
+  return { names, isHeaded, dialect };
+}
+
+/** The columns of a table with at least two columns and rows, or with addresses; none of another file. */
+export function columnsIn(text: string): ImportColumn[] {
+  const rows = firstRows(text);
+  const [first = []] = rows;
+  const isHeaded = !first.some(isAddress);
+  if (first.length < 2 || (isHeaded && rows.length < 2)) return [];
+  const read = addressColumns(text)?.names ?? [];
+  return first.map((name, at) => ({
+    name: isHeaded ? name : `${at + 1}`,
+    example: (isHeaded ? rows[1] : first)[at],
+    is: kindOf(read[at] ?? ''),
+  }));
 }
 
 const usualItem = itemReader(dialects.usual);

@@ -1,7 +1,7 @@
 /** JSON and CSV entries as items, by dialects of field names. In paths, case, spaces, `-` and `_` do not matter. */
 
 import { decodeHTML } from 'entities';
-import type { ImportItem } from '../domain/import.ts';
+import { type ColumnKind, columnKinds, type ImportItem } from '../domain/import.ts';
 import type { EntryMarks } from './entry-marks.ts';
 import {
   doiAddress,
@@ -163,12 +163,48 @@ export const dialects = {
   },
 } satisfies Record<string, Dialect>;
 
-const plainName = (name: string): string => name.toLowerCase().replace(/[\s_-]/g, '');
+export const plainName = (name: string): string => name.toLowerCase().replace(/[\s_-]/g, '');
 
 function plainFields(value: unknown): Fields {
   const plain: Fields = Object.create(null);
   for (const [name, each] of Object.entries(fieldsOf(value))) plain[plainName(name)] ??= each;
   return plain;
+}
+
+const keyOf = (kind: ColumnKind) => (kind === 'date' ? 'at' : kind);
+
+/** What a column or field of this name is read as, if nobody names it. */
+export const kindOf = (name: string): ColumnKind | null =>
+  columnKinds.find((kind) => usual[keyOf(kind)].split('|').includes(plainName(name))) ?? null;
+
+/**
+ * `text`: which column is what, by number from 1 or by name: `url=2,title=name`; `tags=`: none has tags.
+ * `pathOf`: of the column at this place, which the file may not have. Errors: ImportError for another text.
+ */
+export function namedDialect(text: string, names: readonly string[], pathOf: (at: number, name: string) => string) {
+  const dialect: Dialect & Record<string, string> = {};
+  for (const part of text.split(',')) {
+    const [kind, ...rest] = part.split('=').map((each) => each.trim());
+    const key = columnKinds.find((each) => each === kind);
+    if (key === undefined || rest.length === 0)
+      throw new ImportError(`columns are named as url=2,title=name; they may be ${columnKinds.join(', ')}`);
+    const column = rest.join('=');
+    const known = names.findIndex((name) => name.toLowerCase() === column.toLowerCase());
+    const path = column === '' ? '' : pathOf(known < 0 ? Number(column) - 1 : known, column);
+    dialect[keyOf(key)] = [dialect[keyOf(key)], path].filter(Boolean).join('|');
+  }
+  return dialect;
+}
+
+const bareAddress = /^(?:[\p{L}\d-]+\.)+\p{L}{2,}(?:[/?#:]|$)/u;
+
+/** Addresses may lack `https://`. */
+export function namedReader(dialect: Dialect): (entry: Fields) => ImportItem {
+  const read = itemReader(dialect);
+  return (entry) => {
+    const item = read(entry);
+    return bareAddress.test(item.url) ? { ...item, url: `https://${item.url}` } : item;
+  };
 }
 
 const inside = (value: unknown, step: string): unknown =>

@@ -367,6 +367,22 @@ test('over HTTP: what one library has taken in is new to another at the same add
   }
 });
 
+test('columns that are unclear are listed with how to name them', async (t) => {
+  const home = temporaryFolder(t);
+  const csv = join(home, 'list.csv');
+  writeFileSync(csv, 'Name;Verweis;Bild\nWeir;https://a.example/1;https://a.example/1.png\n');
+  const cli = new CliHere(home);
+  const { code, stderr } = await cli.run(['import', csv, '--dry-run']);
+  assert.equal(code, 1);
+  assert.match(
+    stderr,
+    /such as --columns url=2,title=1\n1 {2}Name {5}Weir\n2 {2}Verweis {2}https:\/\/a\.example\/1\n3 /,
+  );
+  const named = ['import', csv, '--columns', 'url=2,title=1'];
+  assert.deepEqual((await cli.json<{ items: number }>([...named, '--dry-run'])).items, 1);
+  assert.equal((await cli.json<Imported>(named)).accepted, 1);
+});
+
 test('what could not be read of a file is told with its line: on the terminal, in JSON, and by the exit code', async (t) => {
   const home = temporaryFolder(t);
   const csv = join(home, 'pocket.csv');

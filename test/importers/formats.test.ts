@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import sqlite from 'node-sqlite3-wasm';
+import { ImportError } from '../../src/importers/item-parts.ts';
 import { jsonElements } from '../../src/importers/json-elements.ts';
 import { readKarakeep } from '../../src/importers/read-entries.ts';
 import { temporaryFolder } from '../scope.ts';
@@ -291,6 +292,46 @@ test('a CSV of a service that is not known is not taken for one of Instapaper, w
   const unknown = 'id,title,url,folder,created_on\n1,A,https://a.example/,Unsorted,2023-01-01T10:00:00.000Z\n';
   const { format, items } = await read(file(t, 'unknown.csv', unknown));
   assert.deepEqual([format, items[0].at, items[0].metadata], ['csv', Date.UTC(2023, 0, 1, 10), { folder: 'Unsorted' }]);
+});
+
+test('columns whose meaning is unclear are named by number or name; what the file has is told', async (t) => {
+  const table = 'Name;Verweis;Bild\nWeir;https://a.example/1;https://a.example/1.png\n';
+  const fields = '[{"name":"Weir","verweis":"a.example/1","bild":["x"],"more":{"link":{"to":"https://a.example/1"}}}]';
+  const usual = 'url,title,tags\nhttps://a.example/1,Weir,fish\n';
+  const refused = async (content: string, columns: string | null, message: RegExp, names: string[]) =>
+    assert.rejects(read(file(t, 'x', content), null, columns), (error) => {
+      assert.ok(error instanceof ImportError);
+      assert.match(error.message, message);
+      assert.deepEqual(
+        error.columns.map(({ name, example, is }) => [name, example, is].join(' ')),
+        names,
+      );
+      return true;
+    });
+  const ofTable = ['Name Weir title', 'Verweis https://a.example/1 url', 'Bild https://a.example/1.png '];
+  const ofFields = ['name Weir title', 'verweis a.example/1 ', 'bild x '];
+  await refused(table, null, /has addresses in several columns/, ofTable);
+  await refused(table, 'url=4', /there is no column 4/, []);
+  await refused(table, 'url=1', /has no address of a page as csv/, ofTable);
+  await refused(table, 'link=2', /columns are named as url=2,title=name; they may be url, title/, []);
+  await refused(fields, null, /not recognised/, ofFields);
+  await refused('Dear diary,\n', 'url=1', /no columns that can be named/, []);
+  for (const [content, columns, ...wanted] of [
+    [table, 'url=2,title=1', 'https://a.example/1', 'Weir', null],
+    [table, 'title=Name, url=verweis', 'https://a.example/1', 'Weir', null],
+    [table, 'url=3,title=,note=1', 'https://a.example/1.png', null, { note: 'Weir' }],
+    [fields, 'url=verweis', 'https://a.example/1', 'Weir', null],
+    [fields, 'url=more.link.to,tags=bild', 'https://a.example/1', 'Weir', { tags: ['x'] }],
+    [usual, 'tags=', 'https://a.example/1', 'Weir', null],
+    [usual, 'tags=3,tags=2', 'https://a.example/1', null, { tags: ['fish', 'Weir'] }],
+  ] as const) {
+    const { items } = await read(file(t, 'x', content), null, columns);
+    assert.deepEqual(
+      items.map(({ url, title, metadata }) => [url, title, metadata]),
+      [wanted],
+      columns,
+    );
+  }
 });
 
 test('a list of addresses, with comments, a byte order mark and Windows line ends', async (t) => {

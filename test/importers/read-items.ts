@@ -8,8 +8,9 @@ import { type Scope, temporaryFolder } from '../scope.ts';
 export async function readItems(
   path: string,
   format: ImportFormat | null = null,
+  columns: string | null = null,
 ): Promise<{ format: string; items: ImportItem[] }> {
-  const source = await openSource(path, format);
+  const source = await openSource(path, format, path, columns);
   const items: ImportItem[] = [];
   for await (const item of source.items()) items.push(item);
   return { format: source.format, items };

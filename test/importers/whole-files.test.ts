@@ -281,7 +281,7 @@ for (const row of formatRows.filter(({ mark }) => mark !== null)) {
       };
       const head = { kinds: [row.kind], text, columns: csvHead(text).columns, browser: null };
       const items = [];
-      const file = { file: '/', name: 'file', head, text: marked, again: pieces, marks };
+      const file = { file: '/', name: 'file', head, text: marked, again: pieces, marks, columns: null };
       const own = { path: 'file', at: null, bytes: () => assert.fail() };
       for await (const item of row.read({ ...file, own, sibling: async () => null })) items.push(item);
       assert.deepEqual(items, whole.items);

@@ -7,7 +7,7 @@ import { importTarget } from '../../actors/ingest/import-target.ts';
 import { submissionPreparer } from '../../actors/ingest/prepare-submission.ts';
 import { closing } from '../../compute/closing.ts';
 import { canonicalizeUrl } from '../../compute/web/canonical-url.ts';
-import type { FailedItem, ImportCheckpoint, ImportFormat, ImportOptions } from '../../domain/import.ts';
+import type { FailedItem, ImportCheckpoint, ImportColumn, ImportFormat, ImportOptions } from '../../domain/import.ts';
 import { isoOf } from '../../domain/values.ts';
 import { ImportError } from '../../importers/item-parts.ts';
 import { type ImportSource, openSource } from '../../importers/open-source.ts';
@@ -21,6 +21,7 @@ import { importExport, isExport } from './import-export.ts';
 
 export interface ImportArguments {
   format?: ImportFormat;
+  columns?: string;
   dryRun?: boolean;
   since?: number;
   minVisits: number;
@@ -39,9 +40,10 @@ export async function importCommand(context: Context, path: string, args: Import
   let pdfReader: PdfReader | null = null;
   try {
     const file = spool?.file ?? path;
-    const { format = null, since = null } = args;
-    if (format === null && (await isExport(file))) return await importExport(context, file, args.dryRun === true);
-    const source = await openSource(file, format, spool === null ? path : 'standard input');
+    const { format = null, columns = null, since = null } = args;
+    if (format === null && columns === null && (await isExport(file)))
+      return await importExport(context, file, args.dryRun === true);
+    const source = await openSource(file, format, spool === null ? path : 'standard input', columns);
     const options: ImportOptions = { since, min_visits: args.minVisits };
     if (args.minVisits > 1 && !source.isHistory) {
       throw new CliError(exitCodes.misuse, `--min-visits needs a browser history; this is ${source.format}`);
@@ -50,12 +52,19 @@ export async function importCommand(context: Context, path: string, args: Import
     pdfReader = openPdfReader(context.settings.pdf);
     return await bringIn(context, source, options, { ...args, pdfReader });
   } catch (error) {
-    if (error instanceof ImportError) throw new CliError(exitCodes.failed, error.message, { cause: error });
+    if (error instanceof ImportError)
+      throw new CliError(exitCodes.failed, [error.message, ...namingOf(error.columns)].join('\n'), { cause: error });
     throw error;
   } finally {
     await pdfReader?.close();
     if (spool !== null) rmSync(spool.dir, { recursive: true, force: true });
   }
+}
+
+function namingOf(columns: readonly ImportColumn[]): string[] {
+  if (columns.length === 0) return [];
+  const rows = columns.map(({ name, example }, at) => [`${at + 1}`, plain(name, 30), plain(example, 60)]);
+  return ['if it has addresses, name its columns, such as --columns url=2,title=1', ...table(rows)];
 }
 
 type PdfReader = ReturnType<typeof openPdfReader>;
