@@ -1,7 +1,7 @@
 /** Imports: an item of a source, and the progress. Times are ms since the epoch; in answers datetimes. */
 import { z } from 'zod';
 import type { PageMetadata } from './metadata.ts';
-import { datetime, storedText } from './values.ts';
+import { datetime, queryBoolean, storedText } from './values.ts';
 
 export const importFormats = [
   'bookmarks',
@@ -112,8 +112,37 @@ export function noCounts(): ImportCounts {
 export const importQuery = z.object({
   name: storedText(255).min(1),
   format: z.enum(['auto', ...importFormats]).default('auto'),
+  columns: storedText(1000)
+    .optional()
+    .describe('what columns of a CSV or fields of a JSON are, by number or name: `url=2,title=name`'),
+  dry_run: queryBoolean({ byDefault: false }).describe('answer 200 with a preview; nothing is stored'),
 });
 export type ImportQuery = z.infer<typeof importQuery>;
+
+/** What an import would read. */
+const dryRun = z.strictObject({
+  items: z.int().describe('to import'),
+  addresses: z.int().nullable().describe('distinct ones; null: over a million'),
+  with_text: z.int(),
+  oldest: datetime.nullable(),
+  newest: datetime.nullable(),
+  first: z.array(z.strictObject({ url: z.string(), title: z.string().nullable() })).describe('at most 5'),
+  skipped: z.record(z.string(), z.int()).describe('entries by reason'),
+  examples: z.array(z.strictObject({ place: z.string(), title: z.string(), reason: z.string() })).max(1000),
+  unreadable: z.int(),
+  faults: z.array(z.string()).max(1000).describe('why entries cannot be read'),
+  error: z.string().nullable().describe('why the file cannot be read further, or its columns have to be named'),
+});
+export type DryRun = z.infer<typeof dryRun>;
+
+export const importPreviewResponse = dryRun.extend({
+  name: z.string(),
+  bytes: z.int(),
+  format: z.enum(importFormats).nullable(),
+  imported_before: z.boolean(),
+  columns: z.array(importColumn).describe('of a CSV or JSON of no known program'),
+});
+export type ImportPreviewResponse = z.infer<typeof importPreviewResponse>;
 
 const importStatuses = ['running', 'done', 'failed', 'stopped'] as const;
 

@@ -42,6 +42,8 @@ export interface IndexState {
   total_chunks: number;
 }
 
+export type ImportUpload = Omit<imports.ImportQuery, 'dry_run'> & { bytes: AsyncIterable<Buffer> };
+
 export interface Messages {
   'page.ingest': { request: page.IngestPageRequest; reply: IngestOutcome };
   'page.ingestBatch': { request: { pages: unknown[] }; reply: page.IngestBatchResult[] };
@@ -49,7 +51,9 @@ export interface Messages {
    * Import a file; answered when it is received and recognized. `bytes`: the file in pieces. Errors: `invalid` for an unsupported file,
    * `conflict` while it is imported, `overloaded`, `over_quota`, `store_unavailable` without disk space; those of the bytes.
    */
-  'import.begin': { request: imports.ImportQuery & { bytes: AsyncIterable<Buffer> }; reply: imports.ImportResponse };
+  'import.begin': { request: ImportUpload; reply: imports.ImportResponse };
+  /** What would be imported. Stores nothing. Errors: as `import.begin`. */
+  'import.preview': { request: ImportUpload; reply: imports.ImportPreviewResponse };
   /** Of this process, newest first. */
   'import.list': { request: Record<string, never>; reply: imports.ImportListResponse };
   'import.get': { request: { import_id: string }; reply: imports.ImportResponse };

@@ -37,7 +37,7 @@ export interface ImportSource {
   items(): AsyncGenerator<ImportItem>;
   isHistory: boolean;
   /** Of a CSV or JSON of no known program. */
-  columns?: readonly ImportColumn[];
+  columns: readonly ImportColumn[];
   leftOut(): Promise<Record<string, number>>;
   /** File and line of the item read last. */
   place?: () => string;

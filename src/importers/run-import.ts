@@ -3,7 +3,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { hasText, type ImportBatch, type PlacedItem, skipReason } from '../compute/import-progress.ts';
 import { ownCopy } from '../compute/structures/longer.ts';
+import { type CanonicalizeSettings, canonicalizeUrl } from '../compute/web/canonical-url.ts';
 import {
+  type DryRun,
   type FailedItem,
   type ImportCheckpoint,
   type ImportItem,
@@ -11,6 +13,7 @@ import {
   noCounts,
 } from '../domain/import.ts';
 import type { IngestPageRequest } from '../domain/page.ts';
+import { isoOf } from '../domain/values.ts';
 import { ImportError } from './item-parts.ts';
 import type { ImportSource } from './open-source.ts';
 
@@ -37,6 +40,7 @@ const maxBatchChars = 8 * 2 ** 20;
 
 const maxCounted = 1_000_000;
 const maxExamples = 1000;
+const maxFirst = 5;
 
 /** Errors: ImportError for an unreadable source or changed options; those of the target; the signal's reason. */
 export async function runImport(run: RunImportOptions): Promise<ImportCheckpoint> {
@@ -128,56 +132,59 @@ export async function retried<Result>(
   }
 }
 
-export interface DryRun {
-  items: number;
-  faults: string[];
-  examples: { place: string; title: string; reason: string }[];
-  /** Distinct addresses; null above a million. */
-  addresses: number | null;
-  skipped: Record<string, number>;
-  withText: number;
-  oldest: number | null;
-  newest: number | null;
-}
+export const nothingRead = (): DryRun => ({
+  items: 0,
+  addresses: 0,
+  with_text: 0,
+  oldest: null,
+  newest: null,
+  first: [],
+  skipped: {},
+  examples: [],
+  unreadable: 0,
+  faults: [],
+  error: null,
+});
 
-/** Counts what an import would add; writes nothing. `addressOf`: the canonical address. */
+/** Counts what an import would add; writes nothing. */
 export async function dryRun(
   source: ImportSource,
   options: ImportOptions,
-  addressOf: (url: string) => string,
+  canonicalize: CanonicalizeSettings,
 ): Promise<DryRun> {
-  const result: DryRun = {
-    items: 0,
-    faults: [],
-    examples: [],
-    addresses: 0,
-    skipped: {},
-    withText: 0,
-    oldest: null,
-    newest: null,
-  };
+  const result = nothingRead();
+  const { first, skipped, examples, faults } = result;
+  let [oldest, newest] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
   const seen = new Set<string>();
-  for await (const item of source.items()) {
+  const count = (item: ImportItem) => {
     if (item.fault !== null) {
-      result.faults.push(item.fault);
-      continue;
+      result.unreadable++;
+      if (faults.length < maxExamples) faults.push(item.fault);
+      return;
     }
-    const reason = skipReason(item, options);
+    const target = canonicalizeUrl(item.url, canonicalize);
+    const reason = skipReason(item, options) ?? ('invalid' in target ? target.invalid : null);
     if (reason !== null) {
-      result.skipped[reason] = (result.skipped[reason] ?? 0) + 1;
+      skipped[reason] = (skipped[reason] ?? 0) + 1;
       const example = { place: source.place?.() ?? '', title: item.title ?? item.url, reason };
-      if (result.examples.length < maxExamples) result.examples.push(example);
-      continue;
+      if (examples.length < maxExamples) examples.push(example);
+      return;
     }
     result.items++;
-    if (seen.size <= maxCounted) seen.add(ownCopy(addressOf(item.url)));
-    if (hasText(item)) result.withText++;
-    if (item.at === null) continue;
-    result.oldest = Math.min(result.oldest ?? item.at, item.at);
-    result.newest = Math.max(result.newest ?? item.at, item.at);
+    if (first.length < maxFirst) first.push({ url: item.url, title: item.title });
+    if (seen.size <= maxCounted) seen.add(ownCopy('invalid' in target ? item.url : target.canonical_url));
+    if (hasText(item)) result.with_text++;
+    oldest = Math.min(oldest, item.at ?? oldest);
+    newest = Math.max(newest, item.at ?? newest);
+  };
+  try {
+    for await (const item of source.items()) count(item);
+  } catch (error) {
+    if (!(error instanceof ImportError)) throw error;
+    result.error = error.message;
   }
-  result.addresses = seen.size > maxCounted ? null : seen.size;
-  return result;
+  const dates = oldest <= newest && { oldest: isoOf(oldest), newest: isoOf(newest) };
+  return { ...result, ...dates, addresses: seen.size > maxCounted ? null : seen.size };
 }
 
 export function submissionOf(item: ImportItem, label: string): IngestPageRequest {

@@ -1,11 +1,13 @@
 /** Reads import files, each in its own thread. Faults are values, as errors lose their class between threads. */
-import type { ImportFormat, ImportItem } from '../domain/import.ts';
+import type { CanonicalizeSettings } from '../compute/web/canonical-url.ts';
+import type { DryRun, ImportColumn, ImportFormat, ImportItem, ImportOptions } from '../domain/import.ts';
 import { ImportError } from '../importers/item-parts.ts';
 import { type ImportSource, openSource } from '../importers/open-source.ts';
+import { dryRun } from '../importers/run-import.ts';
 
-export type Refused = { refused: string };
+export type Refused = { refused: string; columns: readonly ImportColumn[] };
 
-export interface OpenedSource extends Pick<ImportSource, 'format' | 'id' | 'isHistory'> {
+export interface OpenedSource extends Pick<ImportSource, 'format' | 'id' | 'isHistory' | 'columns'> {
   leftOut: Record<string, number>;
 }
 
@@ -20,12 +22,22 @@ export async function openFile(file: {
   path: string;
   name: string;
   format: ImportFormat | null;
+  columns: string | null;
 }): Promise<OpenedSource | Refused> {
   return refusing(async () => {
-    opened = await openSource(file.path, file.format, file.name);
+    opened = await openSource(file.path, file.format, file.name, file.columns);
+    const { format, id, isHistory, columns } = opened;
     items = opened.items();
-    return { format: opened.format, id: opened.id, isHistory: opened.isHistory, leftOut: await opened.leftOut() };
+    return { format, id, isHistory, columns, leftOut: await opened.leftOut() };
   });
+}
+
+export async function dryRunOf(settings: {
+  options: ImportOptions;
+  canonicalize: CanonicalizeSettings;
+}): Promise<DryRun> {
+  if (opened === null) throw new TypeError('no file was opened');
+  return dryRun(opened, settings.options, settings.canonicalize);
 }
 
 /** The next items, and whether there are more; `fault`: why not, if the file is damaged. */
@@ -49,7 +61,7 @@ async function refusing<Result>(read: () => Promise<Result>): Promise<Result | R
   try {
     return await read();
   } catch (error) {
-    if (error instanceof ImportError) return { refused: error.message };
+    if (error instanceof ImportError) return { refused: error.message, columns: error.columns };
     throw error;
   }
 }

@@ -285,8 +285,34 @@ test('what is sent while one looks elsewhere is there when one comes back', { sk
   await show('#/sources');
   await row.getByText('sending').waitFor();
   open();
+  await row.getByRole('button', { name: 'Import 2 pages' }).click();
   await row.getByText('done', { exact: true }).waitFor();
   await page.unrouteAll({ behavior: 'wait' });
+});
+
+test('a preview shows what is skipped and asks for unclear columns; nothing is stored before the import', {
+  skip,
+}, async () => {
+  const { page, show } = await shared.signedIn();
+  await show('#/sources');
+  const table =
+    'Name;Verweis;Bild\nWeir;https://weir.example/;https://weir.example/1.png\nMill;mailto:mill;https://mill.example/1.png\n';
+  const file = { name: 'table.csv', mimeType: 'text/csv', buffer: Buffer.from(table) };
+  await page.getByLabel('Files to import').setInputFiles(file);
+  const row = page.locator('.row', { hasText: 'table.csv' });
+  await row.getByText('it is unclear which are those of its pages').waitFor();
+  assert.ok(await row.getByRole('button', { name: 'Import 0 pages' }).isDisabled());
+  await row.getByLabel('Column Bild is').selectOption('Not imported');
+  await row.getByText('Weir https://weir.example/').waitFor();
+  await row.getByText('Skipped items').click();
+  await row.getByText('table.csv, line 3: not a web address: Mill').waitFor();
+  const listed = await shared.service.call<{ imports: { name: string }[] }>('GET', '/v1/imports');
+  assert.ok(listed.body.imports.every(({ name }) => name !== file.name));
+  await row.getByRole('button', { name: 'Import 1 page' }).click();
+  await row.getByText('done', { exact: true }).waitFor();
+  await page.getByLabel('Files to import').setInputFiles(file);
+  await row.getByRole('button', { name: 'Cancel' }).click();
+  await row.getByRole('button', { name: 'Cancel' }).waitFor({ state: 'detached' });
 });
 
 test('a name that is found late opens nothing for who went elsewhere', { skip }, async () => {

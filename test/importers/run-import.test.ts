@@ -45,6 +45,7 @@ test('a batch ends before saved pages make it too large, also where what failed 
         format: 'karakeep',
         id: 'source',
         isHistory: false,
+        columns: [],
         leftOut: async () => ({}),
         async *items() {
           for (let no = 0; no < 5; no++) yield itemOf({ url: `https://site.example/${no}`, body_html: page });

@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import type { ImportListResponse, ImportResponse } from '../../src/domain/import.ts';
+import type { ImportListResponse, ImportPreviewResponse, ImportResponse } from '../../src/domain/import.ts';
 import { writeHistory } from '../importers/history-file.ts';
 import { newestFirst } from '../scope.ts';
 import { RunningService, token, until, withoutModel } from './service.ts';
@@ -109,6 +109,47 @@ test('a bookmark file comes in once, and what is left out is told with its reaso
   const list = await service.call<{ imports: ImportResponse[] }>('GET', '/v1/imports');
   assert.deepEqual(list.body.imports, [again, result]);
   assert.deepEqual(spooled(), []);
+});
+
+test('a preview tells what would be imported, with the line of what is skipped, and stores nothing', async () => {
+  const preview = async (name: string, file: string, columns = '') => {
+    const query = new URLSearchParams({ name, dry_run: 'true', ...(columns === '' ? {} : { columns }) });
+    const headers = { 'content-type': 'application/octet-stream' };
+    return service.call<ImportPreviewResponse>('POST', `/v1/imports?${query}`, file, { headers });
+  };
+  const before = await service.call('GET', '/v1/imports');
+  const list = netscape(['https://p.example/1', 'https://p.example/1#x', 'place:sort=8', 'https://exa mple/']);
+  const { status, body } = await preview('list.html', list);
+  const { bytes, examples, ...rest } = body;
+  const date = '2023-11-14T22:13:20.000Z';
+  assert.deepEqual([status, bytes], [200, Buffer.byteLength(list)]);
+  assert.deepEqual(examples, [
+    { place: 'list.html, line 6', title: 'Page 2', reason: 'not a web address' },
+    { place: 'list.html, line 7', title: 'Page 3', reason: 'url must have a valid host' },
+  ]);
+  const skipped = { 'not a web address': 1, 'url must have a valid host': 1 };
+  const first = [
+    { url: 'https://p.example/1', title: 'Page 0' },
+    { url: 'https://p.example/1#x', title: 'Page 1' },
+  ];
+  const nothing = { unreadable: 0, faults: [], columns: [], error: null };
+  const known = { name: 'list.html', format: 'bookmarks', imported_before: false };
+  const counts = { items: 2, addresses: 1, with_text: 0, oldest: date, newest: date };
+  assert.deepEqual(rest, { ...known, ...counts, first, skipped, ...nothing });
+  const table = 'a;b\nhttps://p.example/1;https://p.example/2\n';
+  const unclear = (await preview('x.csv', table)).body;
+  assert.deepEqual([unclear.items, unclear.columns.length], [0, 2]);
+  assert.match(unclear.error ?? '', /^x\.csv has addresses in several columns/);
+  const named = (await preview('x.csv', table, 'url=2')).body;
+  assert.deepEqual([named.items, named.first[0]?.url, named.error], [1, 'https://p.example/2', null]);
+  const cut = (await preview('cut.json', '[{"url":"https://p.example/1"},{"url":')).body;
+  assert.deepEqual([cut.items, cut.error], [1, 'cut.json is cut off: it ends within its JSON']);
+  assert.equal((await preview('x', 'hello there')).status, 422);
+  assert.deepEqual((await service.call('GET', '/v1/imports')).body, before.body);
+  assert.deepEqual(spooled(), []);
+  const again = netscape(['https://a.example/1']);
+  await imported('again', again);
+  assert.ok((await preview('again', again)).body.imported_before);
 });
 
 test('a history of a browser comes in with its visits, and links in frames are counted as left out', async () => {

@@ -1,32 +1,91 @@
-/** Imports dropped files and shows their progress. */
+/** Previews dropped files, imports them and shows their progress. */
 import { signal } from '@preact/signals';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { ImportResponse as Import, ImportListResponse } from '../../../src/domain/import.ts';
+import type {
+  ColumnKind,
+  ImportResponse as Import,
+  ImportListResponse,
+  ImportPreviewResponse,
+} from '../../../src/domain/import.ts';
 import { call, get, inOneDirection, upload } from '../../api/client.ts';
 import { useLoad, useRepeat } from '../../api/load.ts';
 import { attempt, notify } from '../../app/notices.tsx';
 import { mayWrite } from '../../app/session.tsx';
-import { ago, bytes, count, many } from '../../ui/format.ts';
+import { ago, bytes, count, dateOf, many } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
-import { ActButton, Badge, Fault } from '../../ui/parts.tsx';
+import { ActButton, Badge, Fault, TableScroll } from '../../ui/parts.tsx';
 import { isolated } from '../../ui/text.tsx';
 
 const lookAgainMs = 1000;
 const statusKinds = { running: 'live', done: 'ok', failed: 'bad', stopped: 'warn' } as const;
 
-/** Uploads in progress, also while another view is open. */
-const sending = signal<readonly File[]>([]);
-
-async function send(files: Iterable<File>): Promise<void> {
-  for (const file of files) {
-    sending.value = [...sending.value, file];
-    await attempt(
-      () => upload<Import>('/v1/imports', { name: file.name, format: 'auto' }, file),
-      (said) => notify(said.includes(file.name) ? said : `${isolated(file.name)}: ${said}`, 'error'),
-    );
-    sending.value = sending.value.filter((each) => each !== file);
-  }
+/** A file before its import; without a preview while it is sent. */
+interface Upload {
+  file: File;
+  preview: ImportPreviewResponse | null;
+  /** Of the preview, or as chosen. */
+  kinds: readonly (ColumnKind | null)[] | null;
 }
+
+/** Also while another view is open. */
+const uploads = signal<readonly Upload[]>([]);
+
+const put = (file: File, next: Omit<Upload, 'file'> | null): void => {
+  const isKnown = uploads.value.some((each) => each.file === file);
+  const shown = next === null ? [] : [{ file, ...next }];
+  uploads.value = isKnown
+    ? uploads.value.flatMap((each) => (each.file === file ? shown : [each]))
+    : [...uploads.value, ...shown];
+};
+
+/** Send a file; null if it is refused. */
+async function send<Answer>({ file, kinds }: Upload, dry_run: boolean): Promise<Answer | null> {
+  put(file, { preview: null, kinds });
+  const query = { name: file.name, format: 'auto', dry_run, ...(kinds && { columns: columnsText(kinds) }) };
+  let answer: Answer | null = null;
+  await attempt(
+    async () => {
+      answer = await upload<Answer>('/v1/imports', query, file);
+    },
+    (said) => notify(said.includes(file.name) ? said : `${isolated(file.name)}: ${said}`, 'error'),
+  );
+  return answer;
+}
+
+async function preview(file: File, kinds: Upload['kinds'] = null): Promise<void> {
+  const read = await send<ImportPreviewResponse>({ file, preview: null, kinds }, true);
+  put(file, read && { preview: read, kinds });
+}
+
+async function previewAll(files: readonly File[]): Promise<void> {
+  for (const file of files) await preview(file);
+}
+
+async function importFile(chosen: Upload): Promise<void> {
+  const begun = await send<Import>(chosen, false);
+  put(chosen.file, begun === null ? chosen : null);
+}
+
+const columnNames: Record<ColumnKind, string> = {
+  url: 'Address',
+  title: 'Title',
+  date: 'Date',
+  tags: 'Tags',
+  folder: 'Folder',
+  note: 'Note',
+  description: 'Description',
+  author: 'Author',
+};
+const columnKinds = Object.keys(columnNames) as ColumnKind[];
+
+/** As the parameter `columns`: each kind with its columns, or without one. */
+const columnsText = (kinds: readonly (ColumnKind | null)[]): string =>
+  columnKinds
+    .flatMap((kind) => {
+      const columns = kinds.flatMap((each, at) => (each === kind ? [at + 1] : []));
+      return columns.length === 0 ? [`${kind}=`] : columns.map((column) => `${kind}=${column}`);
+    })
+    .join(',');
 
 export function Imports() {
   const picker = useRef<HTMLInputElement>(null);
@@ -36,7 +95,8 @@ export function Imports() {
   const imports = data?.imports ?? [];
   const isRunning = imports.some(({ status }) => status === 'running');
   useRepeat([load], lookAgainMs, isRunning);
-  useEffect(reload, [sending.value]);
+  useEffect(reload, [uploads.value]);
+  const ready = uploads.value.filter((each) => (each.preview?.items ?? 0) > 0);
   useDrop(setOver);
   return (
     <section class="block" aria-labelledby="imports">
@@ -61,7 +121,7 @@ export function Imports() {
             tabIndex={-1}
             aria-label="Files to import"
             onChange={({ currentTarget }) => {
-              void send([...(currentTarget.files ?? [])]);
+              void previewAll([...(currentTarget.files ?? [])]);
               currentTarget.value = '';
             }}
           />
@@ -71,21 +131,30 @@ export function Imports() {
         </div>
       )}
       <Fault error={error} retry={reload} />
+      {ready.length > 1 && (
+        <button type="button" class="button" onClick={() => ready.forEach((each) => void importFile(each))}>
+          Import all {count(ready.length)} files
+        </button>
+      )}
       <p class="hidden" role="status">
         {isRunning ? 'Files are being imported.' : imports.length > 0 && 'All files are imported.'}
       </p>
       <ul class="rows">
-        {sending.value.map(({ name }, at) => (
-          <li key={at} class="row">
-            <Badge kind="live">sending</Badge>
-            <div class="row-main">
-              <p class="row-title">
-                <bdi>{name}</bdi>
-              </p>
-              <progress aria-label={`Sending ${name}`} />
-            </div>
-          </li>
-        ))}
+        {uploads.value.map((each, at) =>
+          each.preview === null ? (
+            <li key={at} class="row">
+              <Badge kind="live">sending</Badge>
+              <div class="row-main">
+                <p class="row-title">
+                  <bdi>{each.file.name}</bdi>
+                </p>
+                <progress aria-label={`Sending ${each.file.name}`} />
+              </div>
+            </li>
+          ) : (
+            <PreviewRow key={at} chosen={each} read={each.preview} />
+          ),
+        )}
         {imports.map((each) => (
           <ImportRow key={each.id} item={each} changed={reload} />
         ))}
@@ -112,7 +181,7 @@ function useDrop(setOver: (isOver: boolean) => void): void {
     const onDrop = (event: DragEvent) => {
       if (!hasFiles(event)) return;
       setOver(false);
-      if (mayWrite()) void send([...(event.dataTransfer?.files ?? [])]);
+      if (mayWrite()) void previewAll([...(event.dataTransfer?.files ?? [])]);
     };
     addEventListener('dragover', onDragOver);
     addEventListener('dragleave', onDragLeave);
@@ -123,6 +192,129 @@ function useDrop(setOver: (isOver: boolean) => void): void {
       removeEventListener('drop', onDrop);
     };
   }, []);
+}
+
+function PreviewRow({ chosen, read }: { chosen: Upload; read: ImportPreviewResponse }) {
+  const { file, kinds } = chosen;
+  const { format, items, addresses, unreadable, examples, faults, first, columns, oldest, newest, error } = read;
+  const skipped = Object.entries({ ...read.skipped, ...(unreadable > 0 && { 'cannot be read': unreadable }) }).map(
+    ([reason, n]) => ({ reason, count: n }),
+  );
+  const left = skipped.reduce((sum, { count: n }) => sum + n, 0);
+  const shownKinds = kinds ?? columns.map(({ is }) => is);
+  return (
+    <li class="row">
+      <Badge kind={items > 0 ? 'plain' : 'warn'}>preview</Badge>
+      <div class="row-main">
+        <p class="row-title">
+          <bdi>{file.name}</bdi>
+          <span class="quiet">
+            {' '}
+            {format ?? ''} · {bytes(file.size)}
+            {read.imported_before && ' · imported before'}
+          </span>
+        </p>
+        <p class="counts">
+          <span>
+            <strong>{addresses === null ? 'over a million' : count(addresses)}</strong> pages
+          </span>
+          <span>
+            <strong>{count(left)}</strong> skipped
+          </span>
+          <span class="quiet">of {many(items + left, 'item')}</span>
+          {oldest !== null && newest !== null && (
+            <span class="quiet">
+              {dateOf(oldest)} – {dateOf(newest)}
+            </span>
+          )}
+        </p>
+        <ul class="plain-list">
+          {first.map(({ url, title }, at) => (
+            <li key={at}>
+              <bdi>{title ?? url}</bdi> {title !== null && <bdi class="quiet">{url}</bdi>}
+            </li>
+          ))}
+        </ul>
+        {left > 0 && <Skipped skipped={skipped} lines={[...faults, ...examples.map(lineOf)]} />}
+        {error !== null && (
+          <p class="row-error">
+            <bdi>{inOneDirection(error)}</bdi>
+          </p>
+        )}
+        {columns.length > 0 && (
+          <TableScroll label={`Columns of ${file.name}`}>
+            <table class="table">
+              <tbody>
+                {columns.map(({ name, example }, at) => (
+                  <tr key={at}>
+                    <th scope="row">
+                      <bdi>{name}</bdi>
+                    </th>
+                    <td>
+                      <bdi>{example}</bdi>
+                    </td>
+                    <td>
+                      <select
+                        class="input"
+                        aria-label={`Column ${name} is`}
+                        value={shownKinds[at] ?? ''}
+                        onChange={({ currentTarget }) =>
+                          void preview(file, shownKinds.with(at, (currentTarget.value || null) as ColumnKind | null))
+                        }
+                      >
+                        <option value="">Not imported</option>
+                        {columnKinds.map((kind) => (
+                          <option key={kind} value={kind}>
+                            {columnNames[kind]}
+                          </option>
+                        ))}
+                      </select>
+                    </td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          </TableScroll>
+        )}
+      </div>
+      <div class="row-end">
+        <button
+          type="button"
+          class="button button-small button-primary"
+          disabled={items === 0}
+          onClick={() => void importFile(chosen)}
+        >
+          Import {addresses === null ? 'all pages' : many(addresses, 'page')}
+        </button>
+        <button type="button" class="button button-small" onClick={() => put(file, null)}>
+          Cancel
+        </button>
+      </div>
+    </li>
+  );
+}
+
+const lineOf = ({ place, title, reason }: ImportPreviewResponse['examples'][number]): string =>
+  [place, reason, title].filter((part) => part !== '').join(': ');
+
+function Skipped({ skipped, lines = [] }: { skipped: Import['skipped']; lines?: readonly string[] }) {
+  return (
+    <details>
+      <summary>Skipped items</summary>
+      <ul class="plain-list">
+        {skipped.map(({ reason, count: n }) => (
+          <li key={reason}>
+            <bdi>{inOneDirection(reason)}</bdi> <span class="numbers">{count(n)}</span>
+          </li>
+        ))}
+        {lines.map((line, at) => (
+          <li key={at} class="quiet">
+            <bdi>{inOneDirection(line)}</bdi>
+          </li>
+        ))}
+      </ul>
+    </details>
+  );
 }
 
 function ImportRow({ item, changed }: { item: Import; changed: () => void }) {
@@ -155,18 +347,7 @@ function ImportRow({ item, changed }: { item: Import; changed: () => void }) {
           </span>
           <span class="quiet">of {many(items, 'item')} read</span>
         </p>
-        {skipped.length > 0 && (
-          <details>
-            <summary>Skipped items</summary>
-            <ul class="plain-list">
-              {skipped.map(({ reason, count: n }) => (
-                <li key={reason}>
-                  <bdi>{inOneDirection(reason)}</bdi> <span class="numbers">{count(n)}</span>
-                </li>
-              ))}
-            </ul>
-          </details>
-        )}
+        {skipped.length > 0 && <Skipped skipped={skipped} />}
         {error !== null && (
           <p class="row-error">
             <bdi>{inOneDirection(error)}</bdi>

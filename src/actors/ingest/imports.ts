@@ -9,13 +9,21 @@ import { createWriteStream } from 'node:fs';
 import { mkdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
+import type { CanonicalizeSettings } from '../../compute/web/canonical-url.ts';
 import { DomainError, errorCode, errorMessage, required } from '../../domain/errors.ts';
-import type { FailedItem, ImportCheckpoint, ImportFormat, ImportQuery, ImportResponse } from '../../domain/import.ts';
+import type {
+  FailedItem,
+  ImportCheckpoint,
+  ImportFormat,
+  ImportPreviewResponse,
+  ImportResponse,
+} from '../../domain/import.ts';
+import type { ImportUpload } from '../../domain/messages.ts';
 import { isoOf } from '../../domain/values.ts';
 import { programFile } from '../../files/program-files.ts';
 import { ImportError } from '../../importers/item-parts.ts';
 import type { ImportSource } from '../../importers/open-source.ts';
-import { type ImportTarget, retried, runImport } from '../../importers/run-import.ts';
+import { type ImportTarget, nothingRead, retried, runImport } from '../../importers/run-import.ts';
 import type { StoreReader } from '../../store/store.ts';
 import type { LibraryMetrics } from '../../telemetry/metrics.ts';
 import { Semaphore } from '../../threads/semaphore.ts';
@@ -38,7 +46,7 @@ interface ImportsDependencies extends PreparerDependencies, Pick<LibraryParts, '
   mostKept?: number;
 }
 
-type ImportMessages = 'import.begin' | 'import.list' | 'import.get' | 'import.stop';
+type ImportMessages = 'import.begin' | 'import.preview' | 'import.list' | 'import.get' | 'import.stop';
 
 interface Import {
   shown: ImportResponse;
@@ -109,19 +117,16 @@ export function importsService(dependencies: ImportsDependencies): StartService<
         if (outcome.error === unexpected) log.error({ err: error, import: shown.id }, 'an import failed unexpectedly');
       }
       if (known?.finished === true) return outcome;
-      const leftOut = Object.entries(await source.leftOut());
       shown.skipped = [
         ...shown.skipped.filter(({ reason }) => reason !== failed),
         ...reasonsOf(reader.imports.failures(source.id, -1, mostFailuresRead)),
-        ...leftOut.map(([reason, count]) => ({ reason: `visits left out: ${reason}`, count })),
+        ...(await leftOutOf(source)).map(([reason, count]) => ({ reason, count })),
       ];
       return outcome;
     };
 
-    const begin = async (
-      { name, format, bytes }: ImportQuery & { bytes: AsyncIterable<Buffer> },
-      asked: AbortSignal | undefined,
-    ): Promise<ImportResponse> => {
+    /** Spool and open a file. Close it to delete it. Errors: ImportError; those of `spool`; DomainError. */
+    const receive = async ({ name, format, columns, bytes }: ImportUpload, signal: AbortSignal, asked: AbortSignal) => {
       refuseOverQuota(dependencies);
       if (onDisk >= mostRunning) {
         throw new DomainError('overloaded', `${mostRunning} imports run already`, { retryAfterS: 30 });
@@ -134,55 +139,82 @@ export function importsService(dependencies: ImportsDependencies): StartService<
         // SQLite leaves files next to a database.
         for (const suffix of ['', '-wal', '-shm', '-journal']) await rm(path + suffix, { force: true });
       };
-      const stop = new AbortController();
-      const signal = AbortSignal.any([stop.signal, ending]);
       try {
-        await spool(path, bytes, asked === undefined ? signal : AbortSignal.any([signal, asked]));
+        await spool(path, bytes, AbortSignal.any([signal, asked]));
         const { size } = await stat(path);
-        const file = { path, name, format: format === 'auto' ? null : format };
-        const opened = await openImportReader(file, signal).catch(refuse);
-        const { id: sourceId } = opened.source;
-        // Concurrent runs of one file would share a checkpoint.
-        if ([...imports.values()].some((each) => each.sourceId === sourceId && each.shown.status === 'running')) {
-          await opened.close();
-          throw new DomainError('conflict', 'this file is being imported already');
-        }
-        const shown: ImportResponse = {
-          id,
-          name,
-          format: opened.source.format,
-          status: 'running',
-          bytes: size,
-          items: 0,
-          created: 0,
-          revisits: 0,
-          skipped: [],
-          error: null,
-          started_at: isoOf(now()),
-          ended_at: null,
-        };
-        const run = async () => {
-          let outcome: Outcome = { status: 'failed', error: unexpected };
-          try {
-            outcome = await takeIn(shown, opened.source, signal);
-          } finally {
-            await opened.close().finally(leave);
-            Object.assign(shown, outcome, { ended_at: isoOf(now()) });
-          }
-        };
-        const over = run().catch((error) => log.error({ err: error, import: id }, 'an import did not end in order'));
-        imports.set(id, { shown, sourceId, stop, over });
-        const oldest = [...imports.values()].find((each) => each.shown.status !== 'running');
-        if (imports.size > mostKept && oldest !== undefined) imports.delete(oldest.shown.id);
-        return structuredClone(shown);
+        const file = { path, name, format: format === 'auto' ? null : format, columns: columns ?? null };
+        const opened = await openImportReader(file, signal);
+        return { ...opened, id, size, close: () => opened.close().finally(leave) };
       } catch (error) {
         await leave();
         throw error;
       }
     };
 
+    const begin = async (upload: ImportUpload, asked: AbortSignal = ending): Promise<ImportResponse> => {
+      const stop = new AbortController();
+      const signal = AbortSignal.any([stop.signal, ending]);
+      const { id, size, source, close } = await receive(upload, signal, asked).catch(refuse);
+      const { id: sourceId, format } = source;
+      // Concurrent runs of one file would share a checkpoint.
+      if ([...imports.values()].some((each) => each.sourceId === sourceId && each.shown.status === 'running')) {
+        await close();
+        throw new DomainError('conflict', 'this file is being imported already');
+      }
+      const shown: ImportResponse = {
+        id,
+        name: upload.name,
+        format,
+        status: 'running',
+        bytes: size,
+        items: 0,
+        created: 0,
+        revisits: 0,
+        skipped: [],
+        error: null,
+        started_at: isoOf(now()),
+        ended_at: null,
+      };
+      const run = async () => {
+        let outcome: Outcome = { status: 'failed', error: unexpected };
+        try {
+          outcome = await takeIn(shown, source, signal);
+        } finally {
+          await close();
+          Object.assign(shown, outcome, { ended_at: isoOf(now()) });
+        }
+      };
+      const over = run().catch((error) => log.error({ err: error, import: id }, 'an import did not end in order'));
+      imports.set(id, { shown, sourceId, stop, over });
+      const oldest = [...imports.values()].find((each) => each.shown.status !== 'running');
+      if (imports.size > mostKept && oldest !== undefined) imports.delete(oldest.shown.id);
+      return structuredClone(shown);
+    };
+
+    const preview = async (upload: ImportUpload, asked: AbortSignal = ending): Promise<ImportPreviewResponse> => {
+      const signal = AbortSignal.any([ending, asked]);
+      const { name } = upload;
+      try {
+        const { source, size, dryRun, close } = await receive(upload, signal, asked);
+        try {
+          const { format, columns } = source;
+          const imported_before = reader.imports.get(source.id)?.finished === true;
+          const read = await dryRun(dependencies.canonicalize);
+          const skipped = { ...read.skipped, ...Object.fromEntries(await leftOutOf(source)) };
+          return { ...read, name, bytes: size, format, imported_before, skipped, columns: [...columns] };
+        } finally {
+          await close();
+        }
+      } catch (error) {
+        if (!(error instanceof ImportError) || error.columns.length === 0) return refuse(error);
+        const unread = { bytes: 0, format: null, imported_before: false, error: error.message };
+        return { ...nothingRead(), ...unread, name, columns: [...error.columns] };
+      }
+    };
+
     const handlers: Handlers<ImportMessages> = {
       'import.begin': begin,
+      'import.preview': preview,
       'import.list': () => ({
         imports: [...imports.values()].map(({ shown }) => structuredClone(shown)).reverse(),
         library_id: storeId,
@@ -236,6 +268,9 @@ const options = { since: null, min_visits: 1 } as const;
 const failed = 'could not be imported';
 const unexpected = 'internal error';
 
+const leftOutOf = async (source: ImportSource): Promise<[reason: string, count: number][]> =>
+  Object.entries(await source.leftOut()).map(([reason, count]) => [`visits left out: ${reason}`, count]);
+
 type Counts = Pick<ImportResponse, 'items' | 'created' | 'revisits' | 'skipped'>;
 
 /** Over all runs of this file. */
@@ -276,7 +311,7 @@ const maxHeapMb = 1024;
 
 /** Open a file; its items can be read once. Errors, also of items: ImportError; the signal's reason. */
 async function openImportReader(
-  file: { path: string; name: string; format: ImportFormat | null },
+  file: { path: string; name: string; format: ImportFormat | null; columns: string | null },
   signal: AbortSignal,
 ) {
   const pool = openThreadPool<typeof import('../../threads/import-thread.ts')>({
@@ -301,10 +336,12 @@ async function openImportReader(
   }
   try {
     const opened = await pool.run('openFile', file, { signal }).catch(asFault);
-    if ('refused' in opened) throw new ImportError(opened.refused);
+    if ('refused' in opened) throw Object.assign(new ImportError(opened.refused), { columns: opened.columns });
     const { leftOut, ...source } = opened;
     const read: ImportSource = { ...source, items, leftOut: async () => leftOut };
-    return { source: read, close: () => pool.close() };
+    const dryRun = (canonicalize: CanonicalizeSettings) =>
+      pool.run('dryRunOf', { options, canonicalize }, { signal }).catch(asFault);
+    return { source: read, dryRun, close: () => pool.close() };
   } catch (error) {
     await pool.close();
     throw error;

@@ -6,7 +6,6 @@ import { openExtractor, openPdfReader } from '../../actors/fetching/extract-page
 import { importTarget } from '../../actors/ingest/import-target.ts';
 import { submissionPreparer } from '../../actors/ingest/prepare-submission.ts';
 import { closing } from '../../compute/closing.ts';
-import { canonicalizeUrl } from '../../compute/web/canonical-url.ts';
 import type { FailedItem, ImportCheckpoint, ImportColumn, ImportFormat, ImportOptions } from '../../domain/import.ts';
 import { isoOf } from '../../domain/values.ts';
 import { ImportError } from '../../importers/item-parts.ts';
@@ -193,21 +192,16 @@ async function tellDryRun(
   source: ImportSource,
   options: ImportOptions,
 ): Promise<ExitCode> {
-  const addressOf = (url: string) => {
-    const known = canonicalizeUrl(url, settings.canonicalize);
-    return 'invalid' in known ? url : known.canonical_url;
-  };
-  const result = await dryRun(source, options, addressOf);
+  const result = await dryRun(source, options, settings.canonicalize);
   const leftOut = await source.leftOut();
-  const [oldest, newest] = [result.oldest, result.newest].map((at) => (at === null ? null : isoOf(at)));
-  if (json)
-    terminal.json({ dry_run: true, format: source.format, ...result, visits_left_out: leftOut, oldest, newest });
+  const { oldest, newest, error } = result;
+  if (json) terminal.json({ dry_run: true, format: source.format, ...result, visits_left_out: leftOut });
   else {
     const rows = [
       ['format', source.format],
       ['items to import', String(result.items)],
       ['distinct addresses', result.addresses === null ? 'over a million' : String(result.addresses)],
-      ['with text', String(result.withText)],
+      ['with text', String(result.with_text)],
       ...Object.entries(result.skipped).map(([reason, count]) => [`skipped: ${reason}`, String(count)]),
       ...Object.entries(leftOut).map(([reason, count]) => [`visits skipped: ${reason}`, String(count)]),
       ...(oldest === null ? [] : [['dates', `${oldest} … ${newest}`]]),
@@ -217,11 +211,11 @@ async function tellDryRun(
       terminal.say(`${terminal.style('yellow', 'skipped')}  ${plain(place, 60)}: ${reason}  ${plain(title, 70)}`);
     for (const fault of result.faults.slice(0, shownFailures))
       terminal.say(`${terminal.style('red', 'unreadable')}  ${plain(fault, 200)}`);
-    if (result.faults.length > shownFailures)
-      terminal.say(`and ${result.faults.length - shownFailures} more: see --json`);
+    if (result.unreadable > shownFailures) terminal.say(`and ${result.unreadable - shownFailures} more: see --json`);
     terminal.say('nothing was written (--dry-run)');
+    if (error !== null) terminal.note(error);
   }
-  return result.faults.length > 0 ? exitCodes.partly : exitCodes.done;
+  return error !== null ? exitCodes.failed : result.unreadable > 0 ? exitCodes.partly : exitCodes.done;
 }
 
 /** Standard input as a file: it is read twice, and recognized again. */

@@ -4,7 +4,7 @@ import { errorCodes } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { boundedPieces } from '../../compute/structures/pieces.ts';
-import { importListResponse, importQuery, importResponse } from '../../domain/import.ts';
+import { importListResponse, importPreviewResponse, importQuery, importResponse } from '../../domain/import.ts';
 import { described, errorAnswers, errorResponse, type RouteGroup } from '../http-app.ts';
 import { bodyInvalid, httpValidationError } from '../request-invalid.ts';
 import { askingRoutes } from './asking-routes.ts';
@@ -31,11 +31,12 @@ export const importRoutes: RouteGroup = (app, context) => {
           operationId: 'create_import',
           summary: 'Import bookmarks, histories or read-it-later lists from a file',
           description:
-            'The body is the file, as `application/octet-stream`, at most 1 GB. The format is detected by its content. The answer comes when the file is received and recognised. The same file sent again continues an interrupted import; 409 while it is running.',
+            'The body is the file, as `application/octet-stream`, at most 1 GB. The format is detected by its content. The answer comes when the file is received and recognised. The same file sent again continues an interrupted import; 409 while it is running. With `dry_run` the answer is a preview, and nothing is stored.',
           querystring: importQuery,
           consumes: [fileType],
           body: z.unknown(),
           response: {
+            200: importPreviewResponse,
             202: importResponse,
             422: described(422, z.union([httpValidationError, errorResponse])),
             ...errorAnswers(409, 413, 507),
@@ -47,8 +48,10 @@ export const importRoutes: RouteGroup = (app, context) => {
           const { body } = request;
           if (Number(request.headers['content-length'] ?? 0) > fileLimit) throw tooLarge();
           if (!(body instanceof Readable)) throw bodyInvalid(`The body must be a file, as ${fileType}`, 'missing');
-          const bytes = boundedPieces<Buffer>(body, fileLimit, tooLarge);
-          return await reply.code(202).send(await asking(reply)('import.begin', { ...request.query, bytes }));
+          const { dry_run, ...query } = request.query;
+          const upload = { ...query, bytes: boundedPieces<Buffer>(body, fileLimit, tooLarge) };
+          if (dry_run) return await reply.code(200).send(await asking(reply)('import.preview', upload));
+          return await reply.code(202).send(await asking(reply)('import.begin', upload));
         } catch (error) {
           if (!request.raw.readableEnded) reply.header('connection', 'close');
           throw error;
