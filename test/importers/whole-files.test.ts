@@ -478,7 +478,7 @@ test('behind a quotation mark that is not closed a bounded number of lines waits
   assert.ok(longestWait < 500_000, `${longestWait} characters of ${given} waited`);
 });
 
-test('tags that are never closed, and quotation marks that are not, cost no more than their length', async (t) => {
+test('many entries, tags that are never closed, and quotation marks that are not, cost no more than their length', async (t) => {
   const html = [
     '<dl>',
     '<dt><h3>f</h3><dl>',
@@ -491,10 +491,16 @@ test('tags that are never closed, and quotation marks that are not, cost no more
     '&lt',
     '<b ',
   ];
+  const plist = '<?xml version="1.0"?><!DOCTYPE plist><plist><array><string>WebBookmarkType</string>';
+  const leaf = '<key>URLString</key><string>https://a.example/</string>';
   const rows = ['"', '"\n', 'a,"\n', '"",', '"a"b,', '"a""\n', 'a,"b\n', '"a\nhttps://x,,,,\n"b\n'];
   for (const [head, parts] of [
     ['<!DOCTYPE NETSCAPE-Bookmark-file-1>', html],
     ['<posts>', ['<post ', '<post href="', '<posts>']],
+    ['<opml><body>', ['<outline text="a">', '<outline url="https://a.example/"/>']],
+    [plist, [`<dict>${leaf}</dict>`]],
+    ['[{"uri":"https://a.example/","target":[],"user":"a"}', [',{"uri":"https://a.example/","text":"a"}']],
+    ['TY  - JOUR\n', ['KW  - a\n']],
     ['title,url,time_added,tags,status\n', rows],
   ] as const) {
     for (const part of parts) {
