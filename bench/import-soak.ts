@@ -1,6 +1,6 @@
 /**
- * `npm run soak -- --only import [-- --urls 100000 --kills 3 --seed 1]`: a synthetic history is imported into a stopped folder, killed on the way.
- * Fails unless every page is there once, with its visits and dates.
+ * `npm run soak -- --only import [-- --urls 100000 --bookmarks 20000 --kills 3 --seed 1]`: a synthetic history, with two visits of an address on
+ * average, and bookmarks are imported into a stopped folder, killed on the way. Fails unless every page is there once, with its visits and dates.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,6 +13,7 @@ import { describeMachine } from './machine.ts';
 const { values } = parseArgs({
   options: {
     urls: { type: 'string', default: '100000' },
+    bookmarks: { type: 'string', default: '20000' },
     kills: { type: 'string', default: '3' },
     seed: { type: 'string', default: '1' },
   },
@@ -21,19 +22,21 @@ const { values } = parseArgs({
 const home = mkdtempSync(join(tmpdir(), 'readback-soak-'));
 const began = performance.now();
 try {
-  const urls = Number(values.urls);
+  const [urls, bookmarks] = [Number(values.urls), Number(values.bookmarks)];
   const result = await importThroughKills(home, {
     urls,
+    bookmarks,
     kills: Number(values.kills),
     random: seededRandom(Number(values.seed)),
   });
   const { found, visits, answer } = result;
   const sound =
     result.wrong.length === 0 &&
-    found.pages === urls &&
+    found.pages === urls + bookmarks &&
     found.visits === visits &&
-    found.jobs === urls &&
+    found.jobs === urls + bookmarks &&
     answer.accepted === urls &&
+    (result.bookmarks?.answer.accepted ?? 0) === bookmarks &&
     answer.accepted + answer.revisit === visits;
   const machine = describeMachine();
   const seconds = Math.round((performance.now() - began) / 100) / 10;

@@ -117,7 +117,7 @@ export const soakEntries: readonly SoakEntry[] = [
   },
   {
     name: 'import',
-    shows: 'a history of 100,000 addresses imported through three kills',
+    shows: 'a history of 100,000 addresses and 20,000 bookmarks imported through kills',
     program: ['bench/import-soak.ts', '--seed', 'SEED'],
     limitMinutes: 20,
   },

@@ -1,7 +1,10 @@
-/** Imports a synthetic history into a stopped folder, killing the process on the way, and counts what is there in the end. */
+/** Imports a synthetic history, then bookmarks, into a stopped folder, killing each on the way, and counts what is there in the end. */
+import assert from 'node:assert/strict';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import { isOperatorError } from '../../src/domain/errors.ts';
 import { openSource } from '../../src/importers/open-source.ts';
@@ -11,13 +14,21 @@ import { Cli } from './run-cli.ts';
 
 const pollMs = 5;
 
-export interface KilledImport {
-  urls: number;
-  visits: number;
+interface KilledRuns {
   /** Items that each killed process had behind it, durably. */
   killedAfter: number[];
   /** Of the last, undisturbed run. */
   answer: { accepted: number; revisit: number; failed: number; items: number; finished: boolean };
+  /** Of all runs. */
+  seconds: number;
+  /** The most memory of a process, MiB; null where the system does not report it. */
+  peakMiB: number | null;
+}
+
+export interface KilledImport extends KilledRuns {
+  urls: number;
+  visits: number;
+  bookmarks: KilledRuns | null;
   found: { pages: number; visits: number; jobs: number };
   /** Pages that are not as their number says: missing, other visits, other dates. */
   wrong: number[];
@@ -28,6 +39,8 @@ class TooLate extends Error {}
 
 interface KillPlan {
   urls: number;
+  /** Imported after the history, with one kill. */
+  bookmarks?: number;
   kills: number;
   /** Gives the moments. */
   random: () => number;
@@ -46,18 +59,50 @@ export async function importThroughKills(home: string, plan: KillPlan): Promise<
   }
 }
 
-async function importAndKill(home: string, { urls, kills, random }: KillPlan): Promise<KilledImport> {
+async function importAndKill(home: string, { urls, bookmarks = 0, kills, random }: KillPlan): Promise<KilledImport> {
   const history = join(home, 'History');
   const written = writeHistory(history, syntheticHistory(urls));
-  const { id } = await openSource(history, null);
+  const list = join(home, 'bookmarks.html');
+  writeFileSync(list, bookmarkFile(bookmarks));
+  const ofHistory = await killedRuns(home, history, { items: written.visits, kills, random });
+  const ofBookmarks = bookmarks === 0 ? null : await killedRuns(home, list, { items: bookmarks, kills: 1, random });
+  return { ...written, ...ofHistory, bookmarks: ofBookmarks, ...(await countedIn(join(home, 'data'), urls)) };
+}
+
+const bookmarkFile = (count: number): string => {
+  const links = Array.from(
+    { length: count },
+    (_, no) =>
+      `<DT><A HREF="https://bookmark-${no % 997}.example/${no}" ADD_DATE="${1_600_000_000 + no}" TAGS="a,b">Bookmark ${no}</A>\n`,
+  );
+  return `<!DOCTYPE NETSCAPE-Bookmark-file-1>\n<DL><p>\n<DT><H3>Folder</H3>\n<DL><p>\n${links.join('')}</DL><p>\n</DL><p>\n`;
+};
+
+interface RunsPlan extends Pick<KillPlan, 'kills' | 'random'> {
+  items: number;
+}
+
+async function killedRuns(home: string, file: string, { items, kills, random }: RunsPlan): Promise<KilledRuns> {
+  const { id } = await openSource(file, null);
   const cli = new Cli(home);
   const dataDir = join(home, 'data');
   const killedAfter: number[] = [];
+  const began = performance.now();
+  let peakMiB: number | null = null;
+  const spawned = (args: string[]): ChildProcess => {
+    const child = cli.spawn(args);
+    const look = () => {
+      peakMiB = Math.max(peakMiB ?? 0, peakOf(child.pid)) || null;
+    };
+    const timer = setInterval(look, 10 * pollMs);
+    child.once('close', () => clearInterval(timer));
+    return child;
+  };
   for (let kill = 0; kill < kills; kill++) {
-    const child = cli.spawn(['import', history, '--offline']);
+    const child = spawned(['import', file, '--offline']);
     const closed = once(child, 'close');
     // Beyond what is done already, so that each process gets on; well before the end, which it would otherwise reach first.
-    const moment = Math.floor(((kill + random()) / kills) * written.visits * 0.6);
+    const moment = Math.floor(((kill + random()) / kills) * items * 0.6);
     const goal = Math.max(moment, killedAfter.at(-1) ?? 0);
     for (;;) {
       if (child.exitCode !== null) throw new TooLate('the import ended before it was killed');
@@ -71,8 +116,19 @@ async function importAndKill(home: string, { urls, kills, random }: KillPlan): P
     if (child.signalCode !== 'SIGKILL') throw new TooLate('the import ended before it was killed');
     killedAfter.push(await itemsBehind(dataDir, id));
   }
-  const answer = await cli.json<KilledImport['answer']>(['import', history, '--offline']);
-  return { ...written, killedAfter, answer, ...(await countedIn(dataDir, urls)) };
+  const child = spawned(['--json', 'import', file, '--offline']);
+  const [stdout, stderr] = [child.stdout, child.stderr].map((stream) => text(stream ?? assert.fail()));
+  await once(child, 'close');
+  assert.equal(child.exitCode, 0, await stderr);
+  const seconds = Math.round((performance.now() - began) / 100) / 10;
+  return { killedAfter, answer: JSON.parse(await stdout), seconds, peakMiB };
+}
+
+/** Of a running process, MiB; 0 if it is not known. */
+function peakOf(pid: number | undefined): number {
+  const path = `/proc/${pid}/status`;
+  if (!existsSync(path)) return 0;
+  return Math.round(Number(/^VmHWM:\s+(\d+)/m.exec(readFileSync(path, 'utf8'))?.[1] ?? 0) / 1024);
 }
 
 async function itemsBehind(dataDir: string, id: string): Promise<number> {
