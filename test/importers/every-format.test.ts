@@ -8,6 +8,7 @@ import { strToU8, type Zippable, zipSync } from 'fflate';
 import { skipReason } from '../../src/compute/import-progress.ts';
 import type { ImportItem } from '../../src/domain/import.ts';
 import { openSource } from '../../src/importers/open-source.ts';
+import { dryRun } from '../../src/importers/run-import.ts';
 import { temporaryFolder } from '../scope.ts';
 import { writeHistory } from './history-file.ts';
 import { readItems, writtenFile } from './read-items.ts';
@@ -568,6 +569,9 @@ const samples: Sample[] = [
   },
 ];
 
+const everything = { since: null, min_visits: 1 };
+const asWritten = { tracking_params: [], keep_params: {} };
+
 function keptOf(item: ImportItem, isOwn: boolean): Record<string, unknown> {
   const { body_html, body_text, pdf } = item;
   return Object.fromEntries(
@@ -596,11 +600,10 @@ function written(t: TestContext, content: Sample['content']): string {
 
 for (const { is, content, format, entries, read = entries, kept } of samples)
   test(`${is}: ${read} of ${entries} entries are read, with what the format has`, async (t) => {
-    const found = await readItems(written(t, content));
+    const path = written(t, content);
+    const found = await readItems(path);
     const isEntry = (item: ImportItem) => item.fault === null && item.left_out === undefined;
-    const good = found.items.filter(
-      (item) => skipReason(item, { since: null, min_visits: 1 }) === null && isEntry(item),
-    );
+    const good = found.items.filter((item) => skipReason(item, everything) === null && isEntry(item));
     const [first] = good;
     const { html: wanted, ...rest } = kept;
     const { html: html_, ...others } = keptOf(first, !('at' in kept));
@@ -610,6 +613,12 @@ for (const { is, content, format, entries, read = entries, kept } of samples)
     );
     if (wanted instanceof RegExp) assert.match(String(html_), wanted);
     else assert.equal(html_, wanted);
+    const { items, examples } = await dryRun(await openSource(path, null), everything, asWritten);
+    assert.equal(items, read);
+    for (const { place, reason } of examples) {
+      assert.ok(reason !== '', 'why it is skipped');
+      if (typeof content === 'string') assert.match(place, /, line \d+$/);
+    }
   });
 
 test('a binary property list that is damaged, or whose lists contain themselves, is refused; its reading list has dates', async (t) => {
