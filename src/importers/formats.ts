@@ -1,6 +1,7 @@
 /** Import formats: how content, never the name, identifies each, and its reader. A format may have several rows. */
 import type { ImportColumn, ImportFormat, ImportItem } from '../domain/import.ts';
 import type { EntryMarks } from './entry-marks.ts';
+import { scalarText } from './item-parts.ts';
 import { jsonElements } from './json-elements.ts';
 import { readHypothesis } from './read-annotations.ts';
 import {
@@ -162,7 +163,7 @@ export async function fieldsIn(text: string): Promise<ImportColumn[]> {
     for await (const entry of isJsonLines(text) ? [JSON.parse(line)] : jsonElements([text], ''))
       return Object.entries(fieldsOf(entry))
         .filter(([, value]) => typeof value !== 'object' || Array.isArray(value))
-        .map(([name, value]) => ({ name, example: String(value), is: kindOf(name) }));
+        .map(([name, value]) => ({ name, example: [value].flat().map(scalarText).join(', '), is: kindOf(name) }));
   } catch {} // Its beginning has no whole entry.
   return [];
 }

@@ -139,6 +139,9 @@ export function textOf(value: unknown): string | null {
   return text.trim() === '' ? null : text;
 }
 
+/** An object of a file may have any `toString`. */
+export const scalarText = (value: unknown): string => (typeof value === 'object' ? '' : String(value));
+
 export function highlightOf(text: unknown, note: unknown): string[] {
   const both = [textOf(text), textOf(note)].filter((part) => part !== null);
   return both.length === 0 ? [] : [both.map((part) => part.trim()).join('\n')];

@@ -15,6 +15,7 @@ import {
   maxEntryChars,
   maxFolderChars,
   paragraphsOf,
+  scalarText,
   type TextFile,
   textOf,
   wholeText,
@@ -156,7 +157,7 @@ export const dialects = {
     url: 'canonical.0.href|alternate.0.href|canonicalurl',
     at: 'starred|actiontimestamp|timestampusec|crawltimemsec|crawled',
     tags: ({ categories, tags }) =>
-      [categories, tags].flat().map((each) => fieldsOf(each).label ?? labelIn(String(each))),
+      [categories, tags].flat().map((each) => fieldsOf(each).label ?? labelIn(scalarText(each))),
     description: '',
     starred: () => true,
     html: 'content.content|summary.content',
@@ -254,7 +255,7 @@ export function itemReader(own: Dialect): (entry: Fields) => ImportItem {
       at: first(dialect.at, fromDateText),
       visits:
         all(dialect.visits)
-          .map(Number)
+          .map((value) => Number(scalarText(value)))
           .find((count) => Number.isSafeInteger(count) && count > 0) ?? null,
       tags: [...new Set(all(dialect.tags).flatMap((value) => tagsOf(value, dialect.tagSeparator)))],
       folder: text(dialect.folder),
@@ -274,11 +275,13 @@ export function itemReader(own: Dialect): (entry: Fields) => ImportItem {
 }
 
 const isSet = (value: unknown): boolean =>
-  value === true || (typeof value === 'number' && value > 0) || /^(?:1|true|yes|x|\d{4}-\d\d.*)$/i.test(String(value));
+  value === true ||
+  (typeof value === 'number' && value > 0) ||
+  /^(?:1|true|yes|x|\d{4}-\d\d.*)$/i.test(scalarText(value));
 
 const decodedText = (value: unknown): string | null => textOf(decodeHTML(textOf(value) ?? ''));
 
-const unmarkedText = (value: unknown): string | null => (/<[a-z]/i.test(String(value)) ? null : textOf(value));
+const unmarkedText = (value: unknown): string | null => (/<[a-z]/i.test(scalarText(value)) ? null : textOf(value));
 
 /** The saved article; null for plain text and Wallabag's error message. */
 function savedHtml(content: unknown): string | null {
@@ -345,7 +348,7 @@ function cslDate(value: unknown): string | null {
   const date = fieldsOf(value);
   const parts = Array.isArray(date['date-parts']) ? date['date-parts'][0] : null;
   if (!Array.isArray(parts)) return textOf(date.literal) ?? textOf(date.raw);
-  return parts.map((part) => String(part).padStart(2, '0')).join('-') || null;
+  return parts.map((part) => scalarText(part).padStart(2, '0')).join('-') || null;
 }
 
 export async function* readEntries(

@@ -270,6 +270,26 @@ test('a file that was damaged anywhere gives what can be read of it, or one line
   assert.ok(whole > 0);
 });
 
+test('an object where a text or number is expected is none', async (t) => {
+  const hostile = { toString: 1, valueOf: 1 };
+  const names = ['archived', 'starred', 'content', 'tags', 'visit_count', 'created', 'author', 'published', 'notes'];
+  const fields = Object.fromEntries(names.map((name) => [name, hostile]));
+  const issued = { 'date-parts': [[hostile, 2]] };
+  for (const [entry, more] of [
+    [fields, {}],
+    [{ origin: {}, alternate: [], categories: [hostile], ...fields }, { canonicalUrl: 'https://a.example/' }],
+    [{ type: 'webpage', issued }, { URL: 'https://a.example/' }],
+  ]) {
+    const { items } = await readItems(
+      writtenFile(t, JSON.stringify([{ url: 'https://a.example/', ...entry, ...more }])),
+    );
+    assert.deepEqual(
+      items.map(({ url }) => url),
+      ['https://a.example/'],
+    );
+  }
+});
+
 test('lines, records and trees without end are refused before they fill the memory', async (t) => {
   const line = `https://a.example/\n${'x'.repeat(2 ** 21)}`;
   await assert.rejects(readItems(writtenFile(t, line)), { code: 'import', message: /a line of more than 1048576/ });
