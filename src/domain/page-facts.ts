@@ -17,6 +17,8 @@ export interface PageFacts {
   transcript?: 'published' | 'local';
 }
 
+export const noFacts = { published_at: null, author: null, lang: null, site_name: null };
+
 export function withFacts(given: PageMetadata | null, facts: PageFacts): PageMetadata | null {
   const { published_at, author, lang, site_name, image, description } = facts;
   const { content_type, duration_s, captions, transcript } = facts;

@@ -25,7 +25,7 @@ import { DomainError, JobError } from '../../domain/errors.ts';
 import { fileHost } from '../../domain/import.ts';
 import type { Job } from '../../domain/job.ts';
 import type { Page } from '../../domain/page.ts';
-import type { PageFacts } from '../../domain/page-facts.ts';
+import { noFacts, type PageFacts } from '../../domain/page-facts.ts';
 import { endsTries, FetchError, type SaidOfPage } from '../../providers/fetch-error.ts';
 import { type AnswerHead, statusError, type WebAnswer, type WebFetch } from '../../providers/web-fetch.ts';
 import type { PageIndexer } from '../ingest/index-page.ts';
@@ -194,8 +194,7 @@ function isSuccess({ status }: AnswerHead): boolean {
 
 /** The podcast sets the title. */
 function ofRecording({ text, sections }: TranscriptText, transcript: 'published' | 'local'): ReadPage['read'] {
-  const nothing = { title: null, author: null, published_at: null, lang: null, site_name: null };
-  return { ...nothing, text, sections, transcript };
+  return { ...noFacts, title: null, text, sections, transcript };
 }
 
 function readerOf(readers: ContentReaders, type: string): ContentReader {

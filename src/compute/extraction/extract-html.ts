@@ -4,7 +4,7 @@
  * element, the original page's article, the visible text, declared text. Runs on a thread: a large page takes seconds.
  */
 import { Readability } from '@mozilla/readability';
-import type { PageFacts } from '../../domain/page-facts.ts';
+import { noFacts, type PageFacts } from '../../domain/page-facts.ts';
 import { isCall, isFact } from './boilerplate-lines.ts';
 import { clearPage, hiddenStyle, neutralizeNames, runningLength, weigh } from './clear-page.ts';
 import { type DomNode, isBelow } from './dom-tree.ts';
@@ -23,8 +23,6 @@ export interface ExtractedPage extends ReadableText, ExtractedFacts {
 }
 
 type ExtractedFacts = Pick<PageFacts, 'author' | 'published_at' | 'lang' | 'site_name' | 'image' | 'description'>;
-
-export const noFacts: ExtractedFacts = { author: null, published_at: null, lang: null, site_name: null };
 
 /** A shorter article, in characters, is compared with the page. */
 const scrapLength = 200;

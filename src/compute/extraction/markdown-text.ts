@@ -1,6 +1,7 @@
 /** Reads Markdown and plain text: the text stays as is, headings become sections. */
 import type { Section } from '../../domain/page.ts';
-import { type ExtractedPage, noFacts } from './extract-html.ts';
+import { noFacts } from '../../domain/page-facts.ts';
+import type { ExtractedPage } from './extract-html.ts';
 
 const longestTitle = 500;
 const fence = /^ {0,3}(```+|~~~+)/;
