@@ -59,7 +59,9 @@ export function commitContent(attempt: Attempt | null, content: PageContent): Co
       queueFacts(transaction, indexed, job.updated_at);
     transaction.pages.putChunks(page.no, content.chunks);
     storeVectors(transaction, content, { at: job.updated_at, max_attempts: job.max_attempts });
-    if (replacement !== undefined) queueExtraction(transaction, page.no, replacement.readEntities);
+    // The index job does so when it is done.
+    if (replacement !== undefined && page.index_job !== job.no)
+      queueExtraction(transaction, page.no, replacement.readEntities);
     return { labels: { first, count }, obsolete };
   };
 }

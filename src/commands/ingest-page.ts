@@ -1,9 +1,11 @@
 /**
  * Ingest one page: a new page with a job, a revisit, or a refusal by the blacklist. One transaction decides, so
- * concurrent submissions make one page. A revisit adds facts and a missing text, but never changes a text.
+ * concurrent submissions make one page. A revisit adds facts and a missing text. Only the text of an own file that was
+ * submitted with `once` is replaced, by the job that indexes the new one; without a change it counts no visit.
  */
 import { isWallTitle } from '../compute/extraction/recognize-wall.ts';
 import { isVisitedWithin, withVisit } from '../compute/structures/visit-times.ts';
+import { fileHost } from '../domain/import.ts';
 import { type PageMetadata, withMore } from '../domain/metadata.ts';
 import { ownTitle, type Page, type PageStatus, pageStatusUnder, type Section } from '../domain/page.ts';
 import { beginPage } from '../machines/page.ts';
@@ -29,19 +31,30 @@ export function ingestPage(submission: PageSubmission): Command<IngestDecision> 
     const rule = transaction.blacklist.match(submission);
     if (rule !== undefined) return { outcome: 'blacklisted', pattern: rule.pattern };
 
-    const knownNo = transaction.pages.numberByUrl(canonical_url);
+    const isOwnFile = once && submission.domain === fileHost;
+    const knownNo =
+      transaction.pages.numberByUrl(canonical_url) ??
+      (isOwnFile ? numberOfMovedFile(transaction, submission) : undefined);
     const known = knownNo === undefined ? undefined : transaction.pages.get(knownNo);
     if (known !== undefined) {
-      const content_hash_differs = content_hash !== null && content_hash !== known.content_hash;
+      const newest = (isOwnFile && transaction.pages.newText(known.no)) || known;
+      const content_hash_differs = content_hash !== null && content_hash !== newest.content_hash;
       const metadata = withMore(known.metadata, submission.metadata);
       const title =
         submission.body === null || transaction.pages.hasBody(known.no)
           ? (ownTitle(known.title, canonical_url) ?? submission.title ?? known.title)
           : titleBehind(known, submission.title);
-      const told = { ...known, title, metadata, ...filled(transaction, known, submission) };
+      const told = {
+        ...known,
+        title,
+        metadata,
+        ...filled(transaction, known, submission, isOwnFile && content_hash_differs),
+      };
       const revisit = { outcome: 'revisit', page_no: known.no, status: told.status, content_hash_differs } as const;
-      if (once && (undated || isVisitedWithin(known, seen_at, seen_at + 1))) {
-        if (told.title !== known.title || metadata !== known.metadata || told.index_job !== known.index_job)
+      const hasNewText = told.index_job !== known.index_job;
+      const isCounted = once && ((undated && !isOwnFile) || isVisitedWithin(known, seen_at, seen_at + 1));
+      if ((isOwnFile && !hasNewText) || isCounted) {
+        if (told.title !== known.title || metadata !== known.metadata || hasNewText)
           putFacts(transaction, told, known, submission.at);
         return revisit;
       }
@@ -60,19 +73,37 @@ export function titleBehind({ title, canonical_url }: Page, given: string | null
   return own === null || (given !== null && isWallTitle(own)) ? (given ?? title) : own;
 }
 
-/** Add the text and replace the fetching job by an indexing job. */
+/** The page of an own file with this title and text: the file was moved, or is a copy. */
+function numberOfMovedFile({ pages }: Transaction, { title, content_hash }: PageSubmission): number | undefined {
+  if (title === null || content_hash === null) return undefined;
+  return pages.numbersByTitle(title, maxSameTitles).find((no) => {
+    const page = pages.head(no);
+    return page?.domain === fileHost && page.content_hash === content_hash;
+  });
+}
+
+const maxSameTitles = 100;
+
+/** Add a missing text, or one that replaces the stored text when it is indexed, with a job that indexes it. */
 function filled(
   transaction: Transaction,
   page: Page,
-  { body, content_hash, sections, at, max_attempts }: PageSubmission,
+  { title, body, content_hash, sections, at, max_attempts }: PageSubmission,
+  isReplaced: boolean,
 ): Partial<Page> {
-  if (body === null || transaction.pages.hasBody(page.no)) return {};
+  const hasBody = transaction.pages.hasBody(page.no);
+  if (body === null || content_hash === null || (hasBody && !isReplaced)) return {};
   const old = transaction.jobs.get(page.index_job);
   if (old?.page_no === page.no) moveJob(transaction, old, { type: 'cancel', at, reason: 'the text was submitted' });
   const job = createJob(transaction, { kind: 'index_page', page_no: page.no, max_attempts, at });
+  const indexing = { index_job: job.no, status: pageStatusUnder[job.status] };
+  if (hasBody) {
+    transaction.pages.putNewText(page.no, { body, content_hash, sections });
+    return { ...indexing, title: title ?? page.title };
+  }
   transaction.pages.putBody(page.no, body, sections);
   transaction.pages.removeFeedContent(page.no);
-  return { content_hash, index_job: job.no, status: pageStatusUnder[job.status] };
+  return { ...indexing, content_hash };
 }
 
 interface GivenPage {

@@ -26,16 +26,17 @@ export interface ImportBatch {
   retry: boolean;
 }
 
-export type ItemOutcome = { outcome: 'accepted' | 'revisit' | 'blacklisted' } | { outcome: 'failed'; reason: string };
+export type ItemOutcome =
+  | { outcome: 'accepted' | 'revisit' | 'replaced' | 'unchanged' | 'blacklisted' }
+  | { outcome: 'failed'; reason: string };
 
-/** A stored text never changes, so another text of one's own file is reported instead of dropped. */
+/** Only the text of an own file is replaced by another one. */
 export function outcomeOf(
   { url }: ImportItem,
   result: { outcome: 'accepted' | 'blacklisted' } | { outcome: 'revisit'; content_hash_differs: boolean },
 ): ItemOutcome {
-  return isOwnFile(url) && result.outcome === 'revisit' && result.content_hash_differs
-    ? { outcome: 'failed', reason: 'another text is stored under this address: delete that page to import this one' }
-    : { outcome: result.outcome };
+  if (result.outcome !== 'revisit' || !isOwnFile(url)) return { outcome: result.outcome };
+  return { outcome: result.content_hash_differs ? 'replaced' : 'unchanged' };
 }
 
 const isOwnFile = (url: string): boolean => url.toLowerCase().startsWith(`http://${fileHost}/`);
@@ -59,7 +60,10 @@ export function afterBatch(before: ImportCheckpoint, batch: ImportBatch, outcome
       failures.push({ place, url: item.url, reason: result.reason.slice(0, maxReasonLength) });
       continue;
     }
-    counts[result.outcome]++;
+    const { outcome } = result;
+    if (outcome === 'unchanged') counts.skipped.unchanged = (counts.skipped.unchanged ?? 0) + 1;
+    else counts[outcome === 'replaced' ? 'revisit' : outcome]++;
+    if (outcome === 'replaced') counts.replaced++;
     if (result.outcome === 'accepted' && !hasText(item)) counts.to_fetch++;
     if (batch.retry) {
       counts.failed--;

@@ -74,6 +74,8 @@ export interface ImportCounts {
   accepted: number;
   to_fetch: number;
   revisit: number;
+  /** Revisits by an own file with another text. */
+  replaced: number;
   blacklisted: number;
   failed: number;
   skipped: Record<string, number>;
@@ -106,7 +108,7 @@ export interface FailedItem {
 }
 
 export function noCounts(): ImportCounts {
-  return { accepted: 0, to_fetch: 0, revisit: 0, blacklisted: 0, failed: 0, skipped: {} };
+  return { accepted: 0, to_fetch: 0, revisit: 0, replaced: 0, blacklisted: 0, failed: 0, skipped: {} };
 }
 
 export const importQuery = z.object({

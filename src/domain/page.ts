@@ -40,7 +40,12 @@ export const ingestPageRequest = z.strictObject({
   body_html: bodyText.nullable().optional(),
   body_is_article: z.boolean().optional().describe('the body is an article without its page: all of its text is kept'),
   fetched_at: datetime.nullable().optional(),
-  once: z.boolean().optional().describe('a visit at this `fetched_at` counts once; without it, only of a new page'),
+  once: z
+    .boolean()
+    .optional()
+    .describe(
+      'a visit at this `fetched_at` counts once; without it, only of a new page. At `files.localhost` a new text replaces the stored one, and the same text counts no visit',
+    ),
   source: storedText(maxSourceLength).nullable().optional(),
   metadata: pageMetadata.nullable().optional(),
 });

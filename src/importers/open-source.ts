@@ -38,6 +38,8 @@ export interface ImportSource {
   isHistory: boolean;
   /** Of a CSV or JSON of no known program. */
   columns: readonly ImportColumn[];
+  /** Own files only: their import can be repeated, since unchanged ones have no effect. */
+  isOwn: boolean;
   leftOut(): Promise<Record<string, number>>;
   /** File and line of the item read last. */
   place?: () => string;
@@ -151,6 +153,7 @@ export async function openSource(
     items,
     isHistory: histories.length === used.length,
     columns: only?.columns ?? [],
+    isOwn: used.every((each) => each.row.format === 'files'),
     leftOut: async () => {
       const counts: Record<string, number> = {};
       for (const { member, row: of } of histories) {

@@ -149,6 +149,7 @@ class PageAuditor extends PageReader {
       ['text', this.texts.owners()],
       ['sections', this.sectionLists.getKeys()],
       ['content of a feed', this.feedContents.getKeys()],
+      ['new text', this.newTexts.getKeys()],
     ] as const;
     for (const [what, owners] of owned) for (const no of owners) if (!this.has(no)) yield `${what} of no page: ${no}`;
   }

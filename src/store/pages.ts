@@ -4,8 +4,9 @@
  * Databases: `pages` no → row; `bodies`, `body_parts` → text; `chunks`, `chunk_parts` → chunk list (long-values.ts);
  * `page_sections` no → sections; `merged_pages` no → no of the page that it became; `page_addresses` progress of the
  * last pass over all addresses (commands/readdress-pages.ts); `feed_contents` no → feed HTML in place of a page that
- * cannot be fetched; `page_by_url` 16 bytes of SHA-256(canonical URL) → no; `page_by_title` [hash of the
- * folded title, no]. URLs are hashed because LMDB keys are short.
+ * cannot be fetched; `new_texts` no → text of a changed own file, until it is indexed; `page_by_url` 16 bytes of
+ * SHA-256(canonical URL) → no; `page_by_title` [hash of the folded title, no]. URLs are hashed because LMDB keys are
+ * short.
  */
 import { hash } from 'node:crypto';
 import { bylineOf } from '../compute/text/byline.ts';
@@ -22,6 +23,13 @@ type StoredPage = PageHead & { metadata: string | null; sections?: Section[] };
 interface AddressPass {
   settings: string;
   after: number;
+}
+
+/** Of an own file that changed. */
+export interface NewText {
+  body: string;
+  content_hash: string;
+  sections: Section[];
 }
 
 /** Without metadata, which may be long and is not parsed. */
@@ -41,6 +49,7 @@ export class PageReader extends Records {
   protected readonly chunkLists = new LongValues(this.environment, chunkForm);
   protected readonly sectionLists = this.table<Section[], number>('page_sections', numbered);
   protected readonly feedContents = this.table<string, number>('feed_contents', { ...numbered, encoding: 'string' });
+  protected readonly newTexts = this.table<NewText, number>('new_texts', numbered);
   protected readonly byUrl = this.table<number, Buffer>('page_by_url', { keyEncoding: 'binary' });
   protected readonly byTitle = this.table<number, [string, number]>('page_by_title');
   protected readonly merged = this.table<number, number>('merged_pages', numbered);
@@ -152,6 +161,11 @@ export class PageReader extends Records {
     return this.feedContents.get(no);
   }
 
+  /** The text that will replace the stored one when its index job has run. */
+  newText(no: number): NewText | undefined {
+    return this.newTexts.get(no);
+  }
+
   chunks(no: number): Chunk[] {
     return this.chunkLists.get(no) ?? [];
   }
@@ -198,6 +212,7 @@ export class PageTransactor extends PageReader {
     this.texts.remove(page.no);
     this.sectionLists.remove(page.no);
     this.feedContents.remove(page.no);
+    this.newTexts.remove(page.no);
     this.rows.remove(page.no);
     this.removed.push(page.no);
   }
@@ -219,6 +234,11 @@ export class PageTransactor extends PageReader {
   putBody(no: number, text: string, sections: readonly Section[]): void {
     this.texts.put(no, text);
     this.sectionLists.put(no, [...sections]);
+    this.newTexts.remove(no);
+  }
+
+  putNewText(no: number, text: NewText): void {
+    this.newTexts.put(no, text);
   }
 
   putFeedContent(no: number, html: string): void {

@@ -7,7 +7,7 @@ import { dryRun } from '../importers/run-import.ts';
 
 export type Refused = { refused: string; columns: readonly ImportColumn[] };
 
-export interface OpenedSource extends Pick<ImportSource, 'format' | 'id' | 'isHistory' | 'columns'> {
+export interface OpenedSource extends Pick<ImportSource, 'format' | 'id' | 'isHistory' | 'isOwn' | 'columns'> {
   leftOut: Record<string, number>;
 }
 
@@ -26,9 +26,9 @@ export async function openFile(file: {
 }): Promise<OpenedSource | Refused> {
   return refusing(async () => {
     opened = await openSource(file.path, file.format, file.name, file.columns);
-    const { format, id, isHistory, columns } = opened;
+    const { format, id, isHistory, isOwn, columns } = opened;
     items = opened.items();
-    return { format, id, isHistory, columns, leftOut: await opened.leftOut() };
+    return { format, id, isHistory, isOwn, columns, leftOut: await opened.leftOut() };
   });
 }
 

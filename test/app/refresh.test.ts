@@ -76,6 +76,31 @@ test('a refreshed page has its new text, and keeps its old one while that cannot
   assert.equal(await ended(unchanged.job_id), 'done');
   assert.equal((await system.page(heron)).body_text, after.body_text);
   assert.equal(await namesRead(), 'done,done,done');
+
+  const note = (text: string, saved: string) => ({
+    url: 'http://files.localhost/notes/a.md',
+    title: 'A note',
+    body_extracted: text,
+    once: true,
+    fetched_at: saved,
+  });
+  await system.ask('page.edit', { page_ids: [own], add_tags: ['flight'], add_highlights: [{ quote: 'about' }] });
+  const saved = '2024-05-01T08:00:00.000Z';
+  const [stored] = await system.submit([note('A note about balloons of Paris.', saved)]);
+  assert.equal(stored, own);
+  await system.settled([own]);
+  await system.filled();
+  const replaced = await system.page(own);
+  assert.deepEqual([replaced.body_text, replaced.status], ['A note about balloons of Paris.', 'indexed']);
+  assert.deepEqual(replaced.metadata, { tags: ['flight'], highlights: [{ quote: 'about' }] });
+  assert.deepEqual([replaced.visit_count, replaced.first_seen_at], [2, saved]);
+  const texts = async (query: string) =>
+    (await system.search(query, { spelling: false })).results.flatMap(({ chunks }) => chunks.map(({ text }) => text));
+  await until(async () => (await texts('balloons')).length > 0, 'the file is found by its new text');
+  assert.deepEqual(await texts('zeppelins'), []);
+  await until(async () => (await namesRead()) === 'done,done,done,done', 'names are read of its new text');
+  await system.submit([note('A note about balloons of Paris.', '2024-05-02T08:00:00.000Z')]);
+  assert.deepEqual(await system.page(own), replaced);
   await system.stop();
   const { store, index } = await checkFolder(system.dataDir);
   assert.deepEqual([store, index], [[], []]);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -9,7 +9,7 @@ import { test } from 'node:test';
 import { StoreView } from '../../src/store/store-view.ts';
 import { smallPdf } from '../compute/extraction/small-pdf.ts';
 import { writeHistory } from '../importers/history-file.ts';
-import { RunningService, token, withoutModel } from '../process/service.ts';
+import { RunningService, token, until, withoutModel } from '../process/service.ts';
 import { Site } from '../providers/small-web.ts';
 import { SmallDisk } from '../reliability/small-disk.ts';
 import { type Scope, temporaryFolder } from '../scope.ts';
@@ -21,6 +21,7 @@ interface Imported {
   accepted: number;
   to_fetch: number;
   revisit: number;
+  replaced: number;
   known: number;
   blacklisted: number;
   failed: number;
@@ -197,7 +198,7 @@ test('saved pages are taken with their text, so that nothing is fetched', async 
   assert.deepEqual(view.reader.pages.sections(1), [{ char_start: 21, title: 'Kept' }]);
 });
 
-test("a folder of one's own files becomes pages with their texts, also over HTTP, and again nothing is doubled", async (t) => {
+test("a folder of one's own files becomes pages with their texts, which follow the files, and nothing is doubled", async (t) => {
   const files = join(temporaryFolder(t), 'mine');
   mkdirSync(join(files, 'deep'), { recursive: true });
   const lines = [{ text: 'Salmon pass the weir at night.', x: 72, y: 700 }];
@@ -221,20 +222,37 @@ test("a folder of one's own files becomes pages with their texts, also over HTTP
     const first = await cli.json<Imported>(['import', files], 5);
     assert.deepEqual([first.accepted, first.to_fetch, first.failed], [2, 0, 1]);
     assert.match(first.failures[0]?.reason ?? '', /PDF is broken/);
-    const again = await cli.json<Imported>(['import', files, '--again'], 5);
-    assert.deepEqual([again.accepted, again.revisit], [0, 2]);
+    const again = await cli.json<Imported>(['import', files], 5);
+    assert.deepEqual([again.accepted, again.revisit, again.skipped.unchanged], [0, 0, 2]);
   }
   const view = StoreView.open(offline.env.SERVICE_DATA_DIR ?? '');
-  t.after(() => view.close());
   const stored = [1, 2].map((no) => {
     const page = view.reader.pages.get(no);
     const { canonical_url, title, visit_count, metadata } = page ?? assert.fail();
     return [canonical_url, title, visit_count, metadata?.author, view.reader.pages.body(no)];
   });
+  await view.close();
   assert.deepEqual(stored, [
     ['http://files.localhost/mine/deep/a%20note.md', 'Mill', 1, undefined, '# Mill\n\nFlour is made here.'],
     ['http://files.localhost/mine/paper.pdf', 'On weirs', 1, 'Ann Lee', 'Salmon pass the weir at night.'],
   ]);
+
+  const note = join(files, 'deep', 'a note.md');
+  renameSync(note, join(files, 'moved.md'));
+  writeFileSync(join(files, 'deep', 'new.md'), '# New\n');
+  const moved = await online.json<Imported>(['import', files], 5);
+  assert.deepEqual([moved.accepted, moved.revisit, moved.skipped.unchanged], [1, 0, 2], 'a moved file keeps its page');
+  renameSync(join(files, 'moved.md'), note);
+  writeFileSync(note, '# Mill\n\nBread is made here.\n');
+  for (const cli of [offline, online]) {
+    const changed = await cli.json<Imported>(['import', files], 5);
+    assert.deepEqual([changed.replaced, changed.skipped.unchanged], [1, cli === online ? 2 : 1]);
+  }
+  const textOf = async (no: number) => {
+    const { body } = await service.call<{ body_text: string }>('GET', `/v1/pages/pg_0000000${no}`);
+    return body.body_text.split('\n').at(-1);
+  };
+  await until(async () => (await textOf(1)) === 'Bread is made here.', 'the stored text is replaced');
 });
 
 test('through a running service: original dates, the blacklist, failures, and a second run that does nothing', async (t) => {

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { claimJobs } from '../../src/commands/claim-jobs.ts';
-import { ingestPage, titleBehind } from '../../src/commands/ingest-page.ts';
+import { erasePages } from '../../src/commands/forget.ts';
+import { ingestPage, type PageSubmission, titleBehind } from '../../src/commands/ingest-page.ts';
 import { failJob, ownsJob } from '../../src/commands/move-job.ts';
 import { visitTimes } from '../../src/compute/structures/visit-times.ts';
 import { pageRow } from '../machines/rows.ts';
@@ -122,6 +123,51 @@ test('a page without a text gets the first one that is handed in, whatever becam
     await temporary.commit(ingestPage(submission({ body: 'another', content_hash: 'h' })));
     assert.equal(pages.body(1), 'some text', 'the next one changes nothing');
   }
+});
+
+test('a changed own file waits to replace the stored text; an unchanged or moved one changes nothing', async () => {
+  await using temporary = await TemporaryStore.open();
+  const { pages, jobs } = temporary.store.reader;
+  const fileAt = (name: string) => ({ canonical_url: `http://files.localhost/${name}`, domain: 'files.localhost' });
+  const submit = async (changes: Partial<PageSubmission>) => {
+    const decision = await temporary.commit(ingestPage(submission({ ...fileAt('a.md'), once: true, ...changes })));
+    const { page_no, content_hash_differs } = decision.outcome === 'revisit' ? decision : assert.fail(decision.outcome);
+    assert.equal(page_no, 1);
+    const { visit_count, index_job, title } = pages.get(1) ?? assert.fail();
+    return [content_hash_differs, visit_count, index_job, title, pages.body(1), pages.newText(1)?.body];
+  };
+  const text = (body: string) => ({ body, content_hash: `hash of ${body}` });
+  await temporary.commit(ingestPage(submission({ ...fileAt('a.md'), once: true })));
+  assert.deepEqual(await submit({ seen_at: 2000 }), [false, 1, 1, 'A page', 'some text', undefined], 'touched');
+  assert.deepEqual(await submit({ ...fileAt('deep/a.md'), seen_at: 2000 }), [
+    ...[false, 1, 1, 'A page', 'some text', undefined],
+  ]);
+  const without = { ...text('other'), once: false, seen_at: 1000 };
+  assert.deepEqual(await submit(without), [true, 2, 1, 'A page', 'some text', undefined], 'a revisit of the contract');
+
+  const second = { ...text('second'), title: 'Second', sections: [{ char_start: 0, title: 'S' }], seen_at: 3000 };
+  assert.deepEqual(await submit(second), [true, 3, 2, 'Second', 'some text', 'second']);
+  assert.deepEqual(await submit({ ...second, seen_at: 4000 }), [false, 3, 2, 'Second', 'some text', 'second']);
+  assert.deepEqual(await submit({ seen_at: 1000 }), [true, 3, 3, 'A page', 'some text', 'some text'], 'restored');
+  assert.deepEqual(
+    [1, 2, 3].map((no) => jobs.get(no)?.status),
+    ['done', 'done', 'pending'],
+  );
+  await submit({ ...second, seen_at: 3000 });
+  await temporary.reopen();
+  const stored = temporary.store.reader.pages;
+  assert.deepEqual(stored.newText(1), {
+    body: 'second',
+    content_hash: 'hash of second',
+    sections: [{ char_start: 0, title: 'S' }],
+  });
+  await temporary.commit((transaction) => transaction.pages.putBody(1, 'second', []));
+  assert.equal(stored.newText(1), undefined, 'it is the text now');
+  await temporary.commit((transaction) => {
+    transaction.pages.putNewText(1, { ...text('third'), sections: [] });
+    erasePages([1], 5)(transaction);
+  });
+  assert.equal(stored.newText(1), undefined, 'nothing of a forgotten page stays');
 });
 
 test('a title that is only the address, or that only a wall has, gives way to that of the page', async () => {

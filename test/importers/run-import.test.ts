@@ -46,6 +46,7 @@ test('a batch ends before saved pages make it too large, also where what failed 
         id: 'source',
         isHistory: false,
         columns: [],
+        isOwn: false,
         leftOut: async () => ({}),
         async *items() {
           for (let no = 0; no < 5; no++) yield itemOf({ url: `https://site.example/${no}`, body_html: page });

@@ -97,7 +97,10 @@ export function importsService(dependencies: ImportsDependencies): StartService<
 
     /** Import the file's items, updating `shown`. Returns the final state. */
     const takeIn = async (shown: ImportResponse, source: ImportSource, signal: AbortSignal): Promise<Outcome> => {
-      const known = reader.imports.get(source.id);
+      const before = reader.imports.get(source.id);
+      const isRepeated = source.isOwn && before?.finished === true;
+      const known = isRepeated ? undefined : before;
+      const mode = isRepeated ? 'again' : 'resume';
       const tell = (checkpoint: ImportCheckpoint) => {
         Object.assign(shown, known?.finished === true ? knownBefore(checkpoint) : countsOf(checkpoint));
       };
@@ -107,7 +110,7 @@ export function importsService(dependencies: ImportsDependencies): StartService<
         await turns.acquire(signal, '');
         try {
           const target = targetOf(`import:${source.format}`, signal);
-          tell(await runImport({ source, target, options, mode: 'resume', now, signal, onProgress: tell }));
+          tell(await runImport({ source, target, options, mode, now, signal, onProgress: tell }));
         } finally {
           turns.release();
         }

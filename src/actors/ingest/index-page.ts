@@ -1,6 +1,7 @@
 /**
  * The handler of `index_page` jobs. Idempotent: new content gets new labels and replaces earlier attempts'. Pages
- * without text share steps 1 to 3. A `facts_job` gives stored chunks and vectors new labels and a new segment.
+ * without text share steps 1 to 3. The new text of an own file replaces the stored one in step 2. A `facts_job` gives
+ * stored chunks and vectors new labels and a new segment.
  *
  * 1. chunk texts and build a segment on a thread; ask outside models for vectors; for the built-in model, note a gap
  * 2. commit chunks and vectors, allocating labels
@@ -17,6 +18,7 @@ import { authorText, factsText } from '../../compute/text/facts-text.ts';
 import { JobError } from '../../domain/errors.ts';
 import { type EmbeddingModel, isOutside, takesPages } from '../../domain/model.ts';
 import type { Page } from '../../domain/page.ts';
+import { noFacts } from '../../domain/page-facts.ts';
 import type { ChunkedText, PageText, PreparedPages } from '../../engine/prepare-page.ts';
 import { Deadline, systemClock } from '../../providers/clock.ts';
 import type { Embedders } from '../../providers/embedders.ts';
@@ -39,7 +41,7 @@ interface PageToIndex extends BatchedPage {
   /** Of the job that indexes its text; null for a bare chunk. */
   attempt: Attempt | null;
   /** Its new text, which replaces the stored one. */
-  replacement?: Replacement;
+  replacement?: Replacement | undefined;
 }
 
 /** Steps 1 to 3. Errors: `takenOver` for a lost claim; of text, thread, store, index, provider; the signal's reason. */
@@ -160,12 +162,21 @@ export function indexPageHandler(dependencies: IndexPageDependencies): JobHandle
       }
       return undefined;
     }
+    const newText = reader.pages.newText(page.no);
+    const replacement = newText && {
+      ...newText,
+      page_no: page.no,
+      final: page,
+      title: null,
+      facts: noFacts,
+      readEntities,
+    };
     const readText = () => {
-      const text = reader.pages.body(page.no);
+      const text = newText?.body ?? reader.pages.body(page.no);
       if (text === undefined) throw noText();
       return text;
     };
-    await index({ page, attempt, signal, readText });
+    await index({ page, attempt, signal, replacement, readText });
     return (transaction) => queueExtraction(transaction, page.no, readEntities);
   };
 }

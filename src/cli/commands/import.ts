@@ -104,8 +104,9 @@ async function runWith(
   const { terminal, json, now, monotonic, signal } = context;
   const known = await target.load(source.id);
   const began = monotonic();
-  const beganAt = args.again ? 0 : (known?.next ?? 0);
-  const mode = args.retryFailed ? 'retry-failed' : args.again ? 'again' : 'resume';
+  const isRepeated = args.again || (source.isOwn && known?.finished === true);
+  const beganAt = isRepeated ? 0 : (known?.next ?? 0);
+  const mode = args.retryFailed ? 'retry-failed' : isRepeated ? 'again' : 'resume';
   const isKnown = mode === 'resume' && known?.finished === true;
   if (isKnown) terminal.note('already imported: nothing was done (--again repeats the import)');
   else if (mode === 'resume' && known !== undefined) terminal.note(`continuing after ${known.next} items`);
@@ -145,8 +146,8 @@ async function runWith(
 function reportOf({ id, format, next, counts, newest, finished }: ImportCheckpoint, isKnown: boolean, leftOut: Counts) {
   const { accepted, revisit } = counts;
   const taken = isKnown
-    ? { accepted: 0, to_fetch: 0, revisit: 0, known: accepted + revisit }
-    : { to_fetch: counts.to_fetch ?? 0, known: 0 };
+    ? { accepted: 0, to_fetch: 0, revisit: 0, replaced: 0, known: accepted + revisit }
+    : { to_fetch: counts.to_fetch ?? 0, replaced: counts.replaced ?? 0, known: 0 };
   const date = newest === null ? null : isoOf(newest);
   return { id, format, items: next, ...counts, ...taken, visits_left_out: leftOut, newest: date, finished };
 }
@@ -163,6 +164,7 @@ function sayReport(
     ['items read', report.items],
     ['new pages', report.accepted],
     ['visits of known pages', report.revisit],
+    ...(report.replaced === 0 ? [] : [['texts replaced', report.replaced] as const]),
     ...(report.known === 0 ? [] : [['already imported', report.known] as const]),
     ['blocked', report.blacklisted],
     ...Object.entries(report.skipped).map(([reason, count]) => [`skipped: ${reason}`, count] as const),
