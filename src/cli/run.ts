@@ -88,7 +88,7 @@ export async function run({ args, env, stdin, stdout, stderr, signal, onCommand,
     // Commander has printed the error. Help is no error.
     if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.done : exitCodes.misuse;
     terminal?.progress('');
-    const { code, message } = failureOf(error);
+    const { code, message } = failureOf(signal.aborted ? signal.reason : error);
     if (args.includes('--json')) stdout.write(`${JSON.stringify({ error: message, exit_code: code })}\n`);
     const note = terminal?.note ?? ((line: string) => stderr.write(`${line}\n`));
     note(`readback: ${message}`);
