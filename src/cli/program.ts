@@ -176,6 +176,15 @@ export function createProgram(options: ProgramOptions): Command {
     .option('--again', 'import it again from the start')
     .option('--retry-failed', 'only items that failed before')
     .option('--offline', 'write into the data folder of a stopped service')
+    .addOption(
+      new Option('--watch', 'a folder of own files: keep running, and import new and changed ones').conflicts([
+        'format',
+        'dryRun',
+        'again',
+        'retryFailed',
+        'offline',
+      ]),
+    )
     .addHelpText('afterAll', () => foldedText(formatsHelp(formats), helpWidth))
     .action(runs(load.import, 'importCommand'));
 
@@ -435,6 +444,7 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
     'readback import ~/.config/chromium/Default/History --dry-run',
     'readback import bookmarks.html',
     'readback import urls.txt --format urls --source notes',
+    'readback import ~/Documents/notes --watch',
   ],
   export: ['readback export readback.jsonl', 'readback export - | gzip > readback.jsonl.gz'],
   token: ['readback token add phone --scope read', 'readback token list', 'readback token revoke tk_5f0c4e1b9a3d7286'],

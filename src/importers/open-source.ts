@@ -40,10 +40,15 @@ export interface ImportSource {
   columns: readonly ImportColumn[];
   /** Own files only: their import can be repeated, since unchanged ones have no effect. */
   isOwn: boolean;
+  /** Of a folder: the files that are not left out. */
+  files?: KnownFiles | undefined;
   leftOut(): Promise<Record<string, number>>;
   /** File and line of the item read last. */
   place?: () => string;
 }
+
+/** Name of each file → its size and times, which differ after each change. */
+export type KnownFiles = ReadonlyMap<string, string>;
 
 /** Enough for the head of every format: bookmark files may begin with comments. */
 const headBytes = 64 * 1024;
@@ -60,19 +65,23 @@ interface Member extends ArchiveEntry {
 type Used = { member: Member; row: FormatRow };
 type Unused = { file: string; reason: string; isFault?: boolean };
 
-/** `name` is for messages; `columns`: see `namedDialect`. Errors: ImportError for unreadable, unknown or mismatching files. */
+/**
+ * `name` is for messages; `columns`: see `namedDialect`; `known`: files of a folder to leave out.
+ * Errors: ImportError for unreadable, unknown or mismatching files.
+ */
 export async function openSource(
   path: string,
   format: ImportFormat | null,
   name = path,
   columns: string | null = null,
+  known?: KnownFiles,
 ): Promise<ImportSource> {
   const entry = statSync(path, { throwIfNoEntry: false });
   if (entry === undefined) throw new ImportError(`there is no ${name}`);
   const isFolder = entry.isDirectory();
-  const { members, unread } = isFolder
-    ? await membersOfFolder(path, name)
-    : { members: await membersOf(path, basename(name), name), unread: [] };
+  const { members, unread, files } = isFolder
+    ? await membersOfFolder(path, name, known ?? new Map())
+    : { members: await membersOf(path, basename(name), name), unread: [], files: undefined };
   const [first] = members;
   const byName = new Map(members.map((member) => [member.name, member]));
   const isFile = !isFolder && members.length === 1 && first.size === entry.size && first.name === basename(name);
@@ -82,8 +91,12 @@ export async function openSource(
     throw new ImportError(`${name} is no single file: its columns cannot be named`);
   const { used, unused } =
     only === null
-      ? await usable(members, unread, isFolder, format, name)
+      ? await usable(members, unread, isFolder, format)
       : { used: [{ member: first, row: only.row }], unused: [] };
+  if (used.length === 0 && known === undefined) {
+    const reason = unused[0]?.reason ?? 'it has no files';
+    throw new ImportError(`${name} has no file of ${format ?? 'a known format'}: ${reason}`);
+  }
   let place = { file: name, marks: new EntryMarks(/(?!)/g) };
 
   const itemsOf = async function* ({ member, row }: Used): AsyncGenerator<ImportItem> {
@@ -124,16 +137,15 @@ export async function openSource(
         : { ...itemOf({ url: '', title: file }), left_out: reason };
     }
   };
-  const [{ row }] = used;
-  const isForced = only !== null && (columns !== null || !row.matches(only.head));
+  const formats = new Set(used.map(({ row }) => row.format));
+  const own = formats.size === 1 ? used[0].row.format : 'files';
+  const isForced = only !== null && (columns !== null || !only.row.matches(only.head));
   if (isForced && !(await hasPage(items()))) {
-    const error = new ImportError(`${name} has no address of a page as ${row.format}`);
+    const error = new ImportError(`${name} has no address of a page as ${own}`);
     throw Object.assign(error, { columns: only.columns });
   }
-  const formats = new Set(used.map((each) => each.row.format));
-  const own = formats.size === 1 ? row.format : 'files';
   const hash = createHash('sha256').update(`${own}\n${columns ?? ''}`);
-  for (const { member } of used) {
+  for (const { member, row } of used) {
     if (only === null) hash.update(`${member.name}\n`);
     try {
       for await (const piece of member.bytes()) hash.update(piece);
@@ -153,7 +165,8 @@ export async function openSource(
     items,
     isHistory: histories.length === used.length,
     columns: only?.columns ?? [],
-    isOwn: used.every((each) => each.row.format === 'files'),
+    isOwn: used.every(({ row }) => row.format === 'files'),
+    files,
     leftOut: async () => {
       const counts: Record<string, number> = {};
       for (const { member, row: of } of histories) {
@@ -166,8 +179,8 @@ export async function openSource(
   };
 }
 
-/** Skips hidden files and links. A file or folder that cannot be read is a fault of its own. */
-async function membersOfFolder(path: string, name: string): Promise<{ members: Member[]; unread: Unused[] }> {
+/** Skips hidden files, links and `known` files. A file or folder that cannot be read is a fault of its own. */
+async function membersOfFolder(path: string, name: string, known: KnownFiles) {
   const files: string[] = [];
   const unread: Unused[] = [];
   const folders = [''];
@@ -184,8 +197,10 @@ async function membersOfFolder(path: string, name: string): Promise<{ members: M
     }
     if (files.length > maxFiles) throw tooManyFiles(name);
   }
+  const changed = new Map(files.map((file) => [file, stateOf(join(path, file))]));
+  for (const [file, state] of changed) if (known.get(file) === state) changed.delete(file);
   const members: Member[] = [];
-  for (const file of files.sort(inOrder)) {
+  for (const file of [...changed.keys()].sort(inOrder)) {
     try {
       for (const each of await membersOf(join(path, file), file, file))
         members.push(each.name === file ? each : { ...each, name: `${file}/${each.name}` });
@@ -194,7 +209,17 @@ async function membersOfFolder(path: string, name: string): Promise<{ members: M
     }
     if (members.length > maxFiles) throw tooManyFiles(name);
   }
-  return { members, unread };
+  return { members, unread, files: changed };
+}
+
+/** Read before the content, so that a change meanwhile is seen the next time. */
+function stateOf(path: string): string {
+  try {
+    const { size, mtimeMs, ctimeMs } = statSync(path);
+    return `${size} ${mtimeMs} ${ctimeMs}`;
+  } catch {
+    return ''; // reading it reports why
+  }
 }
 
 const tooManyFiles = (name: string) => new ImportError(`${name} has more than ${maxFiles} files`);
@@ -244,7 +269,6 @@ async function usable(
   unread: readonly Unused[],
   isFolder: boolean,
   format: ImportFormat | null,
-  name: string,
 ) {
   const unused: Unused[] = [...unread];
   const found: Used[] = [];
@@ -276,10 +300,7 @@ async function usable(
   const used = found.filter(isUsed);
   for (const each of found)
     if (!isUsed(each)) unused.push({ file: each.member.name, reason: 'not read with the others' });
-  if (used.length > 0) return { used, unused: only === 'omnivore' ? [] : unused.filter(({ file }) => !isOfList(file)) };
-  throw new ImportError(
-    `${name} has no file of ${only ?? 'a known format'}: ${unused[0]?.reason ?? 'it has no files'}`,
-  );
+  return { used, unused: only === 'omnivore' ? [] : unused.filter(({ file }) => !isOfList(file)) };
 }
 
 /** Reasons are counted, so they name no file. */

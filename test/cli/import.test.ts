@@ -253,6 +253,26 @@ test("a folder of one's own files becomes pages with their texts, which follow t
     return body.body_text.split('\n').at(-1);
   };
   await until(async () => (await textOf(1)) === 'Bread is made here.', 'the stored text is replaced');
+
+  const watching = new Cli(temporaryFolder(t), online.env).spawn(['import', files, '--watch', '--json']);
+  const said = text(watching.stdout ?? assert.fail());
+  let notes = '';
+  watching.stderr?.setEncoding('utf8').on('data', (piece: string) => {
+    notes += piece;
+  });
+  await until(async () => /watching .* for changes/.test(notes), 'all files were read');
+  writeFileSync(note, '# Mill\n\nCake is made here.\n');
+  await until(async () => (await textOf(1)) === 'Cake is made here.', 'a change is noticed');
+  rmSync(note);
+  writeFileSync(join(files, 'later.txt'), 'Oats are milled here.');
+  await until(async () => (await service.call('GET', '/v1/pages/pg_00000004')).status === 200, 'a new file is noticed');
+  watching.kill('SIGINT');
+  const [code] = await once(watching, 'close');
+  assert.equal(code, 130);
+  assert.match(await said, /"error":"interrupted"/);
+  assert.equal(await textOf(1), 'Cake is made here.', 'the page of a deleted file stays');
+  for (const args of [['--offline'], ['--dry-run']])
+    assert.equal((await online.run(['import', files, '--watch', ...args])).code, 2);
 });
 
 test('through a running service: original dates, the blacklist, failures, and a second run that does nothing', async (t) => {

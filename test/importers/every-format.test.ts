@@ -1,6 +1,6 @@
 /** Small originals of each format: how many entries they have, how many are read, and what is kept of the first. */
 import assert from 'node:assert/strict';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, unlinkSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
@@ -735,6 +735,27 @@ test("a folder's notes with links keep their texts, its archives their names, an
       'bad.zip is a damaged or truncated ZIP archive',
     ],
   );
+});
+
+test('of a folder only files that are not known, or differ, are read; one with an unreadable name is reported once', async (t) => {
+  const dir = written(t, { 'a.md': 'A note.', 'b.md': 'Another.', 'c.png': Buffer.from([0x89, 0, 0]) });
+  const latin1 = Buffer.concat([Buffer.from(`${dir}/`), Buffer.from([0x64, 0xff])]);
+  writeFileSync(latin1, 'A name in Latin 1.');
+  const known = new Map<string, string>();
+  const read = async () => {
+    const { files = known, items } = await openSource(dir, 'files', dir, null, known);
+    const found: (string | null)[] = [];
+    for await (const item of items()) found.push(item.fault ?? item.left_out ?? item.title);
+    for (const [file, state] of files) known.set(file, state);
+    return found;
+  };
+  const png = 'the file is neither text nor a database of a browser';
+  assert.deepEqual(await read(), ['a.md', 'b.md', 'd\ufffd: it cannot be read (ENOENT)', png]);
+  assert.deepEqual(await read(), []);
+  writeFileSync(join(dir, 'b.md'), 'Changed.');
+  rmSync(join(dir, 'a.md'));
+  unlinkSync(latin1);
+  assert.deepEqual(await read(), ['b.md']);
 });
 
 test('one damaged file of a folder costs no other', async (t) => {

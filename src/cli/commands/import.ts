@@ -2,6 +2,7 @@ import { createWriteStream, mkdtempSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 import { openExtractor, openPdfReader } from '../../actors/fetching/extract-page.ts';
 import { importTarget } from '../../actors/ingest/import-target.ts';
 import { submissionPreparer } from '../../actors/ingest/prepare-submission.ts';
@@ -28,6 +29,7 @@ export interface ImportArguments {
   again?: boolean;
   retryFailed?: boolean;
   offline?: boolean;
+  watch?: boolean;
 }
 
 /** Failures shown on the terminal; `--json` has all. */
@@ -36,26 +38,26 @@ const shownFailures = 20;
 /** `path` is a file, an export's folder, or `-` for standard input. */
 export async function importCommand(context: Context, path: string, args: ImportArguments): Promise<ExitCode> {
   const spool = path === '-' ? await spooled(context) : null;
-  let pdfReader: PdfReader | null = null;
+  await using pdfReader = closing(openPdfReader(context.settings.pdf));
+  const pdfs = pdfReader.of('');
   try {
     const file = spool?.file ?? path;
     const { format = null, columns = null, since = null } = args;
+    const options: ImportOptions = { since, min_visits: args.minVisits };
+    if (args.watch) return await watchFolder(context, path, options, { ...args, pdfs });
     if (format === null && columns === null && (await isExport(file)))
       return await importExport(context, file, args.dryRun === true);
     const source = await openSource(file, format, spool === null ? path : 'standard input', columns);
-    const options: ImportOptions = { since, min_visits: args.minVisits };
     if (args.minVisits > 1 && !source.isHistory) {
       throw new CliError(exitCodes.misuse, `--min-visits needs a browser history; this is ${source.format}`);
     }
     if (args.dryRun) return await tellDryRun(context, source, options);
-    pdfReader = openPdfReader(context.settings.pdf);
-    return await bringIn(context, source, options, { ...args, pdfReader });
+    return await bringIn(context, source, options, { ...args, pdfs });
   } catch (error) {
     if (error instanceof ImportError)
       throw new CliError(exitCodes.failed, [error.message, ...namingOf(error.columns)].join('\n'), { cause: error });
     throw error;
   } finally {
-    await pdfReader?.close();
     if (spool !== null) rmSync(spool.dir, { recursive: true, force: true });
   }
 }
@@ -66,16 +68,57 @@ function namingOf(columns: readonly ImportColumn[]): string[] {
   return ['if it has addresses, name its columns, such as --columns url=2,title=1', ...table(rows)];
 }
 
-type PdfReader = ReturnType<typeof openPdfReader>;
+type PdfReaders = ReturnType<ReturnType<typeof openPdfReader>['of']>;
+type BringArguments = ImportArguments & { pdfs: PdfReaders };
+
+const minPauseMs = 2000;
+const maxPauseMs = 60_000;
+const pagesAreFetched = 'will be fetched; `readback status` shows how far';
+
+/** Imports own files, and then those that change, until it is interrupted. Only a failure of the first pass ends it. */
+async function watchFolder(
+  context: Context,
+  path: string,
+  options: ImportOptions,
+  args: BringArguments,
+): Promise<never> {
+  const { terminal, monotonic, signal } = context;
+  const label = args.source ?? 'import:files';
+  const target = await httpTarget(context, clientOf(context, 'write'), label, args.pdfs);
+  const known = new Map<string, string>();
+  let pauseMs = minPauseMs;
+  const importChanged = async () => {
+    const began = monotonic();
+    const source = await openSource(path, 'files', path, null, known);
+    // Looking through a large folder takes at most a twentieth of the time.
+    pauseMs = Math.min(maxPauseMs, Math.max(minPauseMs, 20 * (monotonic() - began)));
+    if (source.files === undefined)
+      throw new CliError(exitCodes.misuse, `--watch needs a folder, and ${path} is a file`);
+    if (source.files.size === 0) return;
+    await runWith(context, source, options, args, { target, fetching: pagesAreFetched });
+    // Otherwise each change would leave a checkpoint.
+    await target.restart(source.id);
+    for (const [file, state] of source.files) known.set(file, state);
+  };
+  await importChanged();
+  terminal.note(`watching ${path} for changes: Ctrl-C stops`);
+  for (;;) {
+    await delay(pauseMs, undefined, { signal });
+    await importChanged().catch((error: unknown) => {
+      if (signal.aborted || !(error instanceof CliError || error instanceof ImportError)) throw error;
+      pauseMs = maxPauseMs;
+      terminal.note(error.message);
+    });
+  }
+}
 
 async function bringIn(
   context: Context,
   source: ImportSource,
   options: ImportOptions,
-  args: ImportArguments & { pdfReader: PdfReader },
+  args: BringArguments,
 ): Promise<ExitCode> {
   const { terminal, settings } = context;
-  const pdfs = args.pdfReader.of('');
   const client = clientOf(context, 'write');
   const label = args.source ?? `import:${source.format}`;
   const overHttp = !args.offline && (context.url !== undefined || (await client.isUp()));
@@ -87,11 +130,11 @@ async function bringIn(
           `importing ${source.format} into ${settings.data_dir}\npages are fetched and indexed at the next start`,
         );
       const fetching = 'will be fetched when the service runs (`readback status`)';
-      return withOfflineTarget(context, store, { label, pdfs }, (target) => run(target, fetching));
+      return withOfflineTarget(context, store, { label, pdfs: args.pdfs }, (target) => run(target, fetching));
     });
   }
   if (!context.json) terminal.note(`importing ${source.format} through ${client.baseUrl}`);
-  return run(await httpTarget(context, client, label, pdfs), 'will be fetched; `readback status` shows how far');
+  return run(await httpTarget(context, client, label, args.pdfs), pagesAreFetched);
 }
 
 async function runWith(
@@ -115,7 +158,10 @@ async function runWith(
     const failures = checkpoint.counts.failed === 0 ? [] : await target.failures(source.id);
     const report = reportOf(checkpoint, isKnown, await source.leftOut());
     if (json) terminal.json({ ...report, failures });
-    else sayReport(terminal, report, failures, { fetching, isHistory: source.isHistory });
+    else {
+      sayReport(terminal, report, failures, { fetching, isHistory: source.isHistory });
+      if (failures.length > 0 && !args.watch) terminal.say('retry them with --retry-failed');
+    }
   };
   let latest = known;
   try {
@@ -186,7 +232,6 @@ function sayReport(
     terminal.say(`${terminal.style('red', 'failed')}  ${lines.join('\n        ')}`);
   }
   if (failures.length > shownFailures) terminal.say(`and ${failures.length - shownFailures} more (--json lists all)`);
-  if (failures.length > 0) terminal.say('retry them with --retry-failed');
 }
 
 async function tellDryRun(
@@ -234,7 +279,7 @@ const itemsPerTransaction = 500;
 async function withOfflineTarget<Result>(
   { settings, now, signal }: Context,
   store: Store,
-  { label, pdfs }: { label: string; pdfs: ReturnType<PdfReader['of']> },
+  { label, pdfs }: { label: string; pdfs: PdfReaders },
   use: (target: ImportTarget) => Promise<Result>,
 ): Promise<Result> {
   await using extractor = closing(openExtractor(Math.max(2, availableParallelism())));
