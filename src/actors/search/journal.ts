@@ -184,14 +184,14 @@ export function evaluation({ reader, commit, maxAttempts, now }: EvaluationDepen
         query_id: run.query_id,
         query_text: run.query_text,
         model: run.active_model,
-        ...measureAnswer(answer, k),
+        ...scoring.measureAnswer(answer, k),
         rerank_lift: run.reranker_model === null ? null : scoring.rerankLift(answer, k),
       });
     }
     const models = [...new Set(queries.map((query) => query.model))].sort().map((name) => {
       const ofModel = queries.filter((query) => query.model === name);
       const rerank_lift = scoring.meanOf(ofModel.map((query) => query.rerank_lift));
-      return { model: name, queries: ofModel.length, ...meanMeasures(ofModel), rerank_lift };
+      return { model: name, queries: ofModel.length, ...scoring.meanMeasures(ofModel), rerank_lift };
     });
     return {
       k,

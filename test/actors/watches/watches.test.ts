@@ -386,7 +386,7 @@ test('a source that is tried first says what it has, and nothing is stored', asy
   const check = (name: string, kind: WatchKind = 'rss') =>
     station.hosted.ask('watch.check', { url: `https://feeds.test/${name}`, kind });
   const nothing = { watch_id: null, title: null, feed_url: null, items: null, reason: null };
-  station.items = [{ url: 'https://a.test/1', title: 'One', published: null, content: null }] as SourceItem[];
+  station.items = [{ url: 'https://a.test/1', title: 'One', published_at: null, content: null }] as SourceItem[];
   assert.deepEqual(await check('new'), { ...nothing, items: 1 });
   station.fails = (name) => name === 'broken';
   assert.deepEqual(await check('broken'), { ...nothing, reason: 'HTTP 500' });
