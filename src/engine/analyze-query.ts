@@ -47,7 +47,7 @@ const mostOfBeginning = 128;
 const ON_PATH = 0.5;
 
 /** Weight of a page's address that begins as the query does. */
-const UNDER_ADDRESS = 2;
+const UNDER_ADDRESS = 4;
 
 /** Weight, relative to a word, of a stop word and of a character pair that spans two words. */
 const ACROSS = 0.5;
@@ -68,7 +68,8 @@ export function createQueryAnalyzer(analyzer: TextAnalyzer): QueryAnalyzer {
   return ({ query, prefix = false, spelling = true, beginnings = [] }, known) => {
     const { languages, spoken: spokenHere, nearest, completions } = known;
     const isKnown = (stem: string) => known.isKnown(stem) || known.isKnown(joinedTerm(stem));
-    const onPath = (word: string) => (isOfPairs(word) ? [] : [addressTerm(pathWord(word))].filter(known.isKnown));
+    const onPath = ({ word, stems }: ContentWord) =>
+      (isOfPairs(word) ? stems : [word]).map((each) => addressTerm(pathWord(each))).filter(known.isKnown);
     const all = analyzer.terms(query);
     const { language, words, stopWords } = contentWords(all, languages, spokenHere);
     const mayHoldCompounds = words.length <= mostWithCompounds;
@@ -79,13 +80,13 @@ export function createQueryAnalyzer(analyzer: TextAnalyzer): QueryAnalyzer {
     const apart = new Map(
       words.length <= mostWithSplits ? words.map((each) => [each.word, known.apart(each, language)]) : [],
     );
-    const isUnknown = ({ word, stems, of }: ContentWord) =>
-      of !== OF_NONE &&
-      !stems.some(isKnown) &&
-      partsOf(word).length === 0 &&
-      !inJoined.has(word) &&
-      (apart.get(word) ?? []).length === 0 &&
-      onPath(word).length === 0;
+    const isUnknown = (each: ContentWord) =>
+      each.of !== OF_NONE &&
+      !each.stems.some(isKnown) &&
+      partsOf(each.word).length === 0 &&
+      !inJoined.has(each.word) &&
+      (apart.get(each.word) ?? []).length === 0 &&
+      onPath(each).length === 0;
     const last = prefix ? unfinishedWord(query, words) : null;
     const distinct = [...new Map(words.map((each) => [each.word, each])).values()];
     const unfinished = new Map(
@@ -107,7 +108,8 @@ export function createQueryAnalyzer(analyzer: TextAnalyzer): QueryAnalyzer {
     }
     const asked = new Set(words.flatMap(({ stems }) => stems));
     const lesser = (stems: readonly string[], share: number) => stems.map((stem) => ({ stem, of: OF_NONE, share }));
-    const forms = words.flatMap(({ word, stems, of }): QueryStem[] => {
+    const forms = words.flatMap((each): QueryStem[] => {
+      const { word, stems, of } = each;
       if (of === OF_NONE) return lesser(stems, ACROSS);
       const begun = unfinished.get(word);
       if (begun !== undefined) return [...new Set([...stems, ...begun])].map((stem) => ({ stem, of }));
@@ -118,7 +120,7 @@ export function createQueryAnalyzer(analyzer: TextAnalyzer): QueryAnalyzer {
         share: RESPELT,
         also: [],
       }));
-      const addressed = onPath(word).map((stem) => ({ stem, of, share: ON_PATH, also: [] }));
+      const addressed = onPath(each).map((stem) => ({ stem, of, share: ON_PATH, also: [] }));
       const own = [...stems.map((stem) => ({ stem, of })), ...respelt, ...addressed];
       const guessed = (near: readonly CorpusWord[], shares: readonly number[]) =>
         near.map(({ stem }, at) => ({ stem, of, share: shares[at] }));

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { createTextAnalyzer } from '../../src/compute/text/analyze-text.ts';
 import { createRuleTokenizer } from '../../src/compute/text/rule-tokenizer.ts';
 import { createQueryAnalyzer } from '../../src/engine/analyze-query.ts';
+import { addressTerm, pathWord } from '../../src/engine/words/marked-terms.ts';
 import { noWords } from './words/small-corpus.ts';
 
 const analyze = createQueryAnalyzer(createTextAnalyzer(createRuleTokenizer));
@@ -31,9 +32,11 @@ test('a pair of characters of two words weighs half', () => {
     forms.map(({ stem, share = 1 }) => [stem, share]),
     [
       ['東京', 1],
+      [addressTerm(pathWord('東京')), 0.5],
       ['京の', 0.5],
       ['の人', 0.5],
       ['人口', 1],
+      [addressTerm(pathWord('人口')), 0.5],
     ],
   );
 });

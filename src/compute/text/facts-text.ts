@@ -5,6 +5,7 @@ import { parse } from 'tldts';
 import { normalizeText } from '../../domain/normalize-text.ts';
 import type { Page } from '../../domain/page.ts';
 import { unescaped } from '../web/unescaped.ts';
+import { partsIn } from './scripts.ts';
 
 const authorKeys = ['author', 'authors'];
 /** Keys of `metadata` with texts, things with a `name` (JSON-LD persons), or lists of these. */
@@ -84,10 +85,10 @@ export function addressBeginnings(url: string): string[] {
 
 const mostPathWords = 32;
 
-/** Lower-case words of an address' path; few, each once. A slug is often the title. */
+/** Lower-case words of an address' path, as `partsIn`; few, each once. A slug is often the title. */
 export function pathWords(url: string): string[] {
   if (!URL.canParse(url)) return [];
   const path = normalizeText(unescaped(new URL(url).pathname), 'NFC').toLowerCase();
-  const words = path.match(/[\p{L}\p{M}\p{N}]+/gu) ?? [];
+  const words = (path.match(/[\p{L}\p{M}\p{N}]+/gu) ?? []).flatMap(partsIn);
   return [...new Set(words.filter((word) => !emptyWords.test(word)))].slice(0, mostPathWords);
 }

@@ -121,6 +121,18 @@ export function eachCharacter(text: string, run: CharacterRun, emit: (token: Cha
   flush();
 }
 
+/** Terms of a word, whose scripts may be mixed: pairs, dictionary words, and what is between. */
+export function partsIn(word: string): string[] {
+  const parts: string[] = [];
+  let from = 0;
+  for (const run of findUnspacedRuns(word)) {
+    parts.push(word.slice(from, run.start));
+    eachCharacter(word, run, ({ term }) => parts.push(term));
+    from = run.end;
+  }
+  return [...parts, word.slice(from)].filter((part) => part !== '');
+}
+
 /** Emits a piece's words; returns their end: the last word of a cut piece belongs to the next. */
 function eachDictionaryWord(text: string, from: number, emit: (token: CharacterToken) => void): number {
   const words = [...segmenter.segment(text)];

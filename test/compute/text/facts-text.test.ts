@@ -43,6 +43,7 @@ test('authors may be many, and things with names', () => {
 });
 
 test('the words of its address are facts of a page, and its beginnings are known', () => {
+  assert.equal(ofPath('/wiki/iPhone手机壳/ตลาด'), 'forbes\nwiki iphone 手机 机壳 ตลาด');
   assert.equal(ofPath('/sites/2019/how-to%20cook/index.html'), 'forbes\nsites how to cook');
   assert.equal(ofPath('/%E4%BD%A0%E5%A5%BD'), 'forbes\n你好');
   assert.equal(ofPath('/a%E4-b'), 'forbes\na e4 b');
