@@ -448,4 +448,17 @@ test('what a person types finds the page that it means first', async (t) => {
       assert.deepEqual(wrong, []);
     });
   }
+  await t.test('other orders and counts leave out weak matches, unless a limit is set', async () => {
+    for (const [fields, isListed] of [
+      [{}, false],
+      [{ min_relevance: 0 }, true],
+    ] as const) {
+      const { results, facets } = await system.search('people water', { sort: 'newest', facets: true, ...fields });
+      const found = results.map(({ page_id }) => names.get(page_id));
+      assert.deepEqual([found.includes('bonsai'), found.includes('jane')], [true, isListed]);
+      assert.equal(facets?.total, found.length);
+    }
+    const { results, facets } = await system.search('town clock', { facets: true, k: 100 });
+    assert.equal(facets?.total, results.length, 'each result is counted');
+  });
 });
