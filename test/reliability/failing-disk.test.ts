@@ -5,12 +5,12 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
-import { after, type TestContext, test } from 'node:test';
+import { after, before, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { checkFolder, isClean } from '../../src/composition/check-folder.ts';
 import type { SearchResponse } from '../../src/domain/search.ts';
 import { type Exit, patienceMs, RunningService, until } from '../process/service.ts';
-import { temporaryFolder } from '../scope.ts';
+import { newestFirst, temporaryFolder } from '../scope.ts';
 import { type DiskFault, FailingDisk } from './failing-disk.ts';
 
 const disk = FailingDisk.build();
@@ -27,48 +27,79 @@ const page = (no: number) => ({
 /** Nothing is written but what the test asks for: whoever else wrote would meet the fault in its place. */
 const onlyWriter = { SERVICE_OBSERVABILITY__METRICS_SNAPSHOT_INTERVAL_S: '3600' };
 
-/** A service on the disk with ten pages, which are indexed; and how to put more there. */
-async function shelf(t: TestContext, broken: FailingDisk, settings: Record<string, string> = {}) {
-  const service = await RunningService.start(t, { ...broken.env, ...onlyWriter, ...settings });
-  const ingest = (no: number) => service.call<{ page_id: string; detail?: string }>('POST', '/v1/pages', page(no));
-  /** As an importer does: again, until it is acknowledged. */
-  const acknowledged = async (no: number) => {
-    let pageId = '';
-    await until(async () => {
-      const { status, body } = await ingest(no);
-      pageId = body.page_id;
-      return status < 300;
-    }, `page ${no} is taken`);
-    return pageId;
-  };
-  const ids: string[] = [];
-  for (let no = 0; no < 10; no++) ids.push(await acknowledged(no));
-  const indexed = async (pages: string[]) =>
-    assert.deepEqual(new Set(await service.settled(pages)), new Set(['indexed']));
-  await indexed(ids);
-  const found = async () => {
-    const query = { query: 'harbour master', k: 100 };
-    const { status, body } = await service.call<SearchResponse>('POST', '/v1/search', query);
-    assert.equal(status, 200);
-    return body.results.length;
-  };
-  return { service, ingest, acknowledged, ids, indexed, found };
+/** What all tests share in this order: a service on the disk, and the pages that it acknowledged. */
+let service: RunningService;
+const ids: string[] = [];
+const scope = newestFirst({ after });
+before(async () => {
+  if (typeof disk === 'string') return;
+  service = await RunningService.start(scope, { ...disk.env, ...onlyWriter });
+  await service.pauseVectors();
+  for (let no = 0; no < 3; no++) await acknowledged();
+  await allAreFound();
+});
+
+/** Hand in the next page. */
+async function ingest() {
+  const answer = await service.call<{ page_id: string }>('POST', '/v1/pages', page(ids.length));
+  if (answer.status < 300) ids.push(answer.body.page_id);
+  return answer;
+}
+
+/** As an importer does: again, until it is acknowledged. */
+const acknowledged = () => until(async () => (await ingest()).status < 300, 'a page is taken');
+
+async function found(): Promise<number> {
+  const query = { query: 'harbour master', k: 100 };
+  const { status, body } = await service.call<SearchResponse>('POST', '/v1/search', query);
+  assert.equal(status, 200);
+  return body.results.length;
+}
+
+async function allAreFound(): Promise<void> {
+  // That a page is indexed may have been told before it was on the disk: it is indexed again then.
+  assert.deepEqual(new Set(await service.settled(ids)), new Set(['indexed']));
+  assert.equal(await found(), ids.length);
+}
+
+/** Do this while the disk fails; gives where the output of that time begins. */
+async function during(fault: DiskFault, work: (from: number) => Promise<void>): Promise<number> {
+  assert.ok(typeof disk !== 'string');
+  const from = service.output.length;
+  disk.fail(fault);
+  try {
+    await work(from);
+  } finally {
+    disk.mend(fault);
+  }
+  return from;
 }
 
 /** Wait for the process's end, which has to come by itself. */
-async function endedSoon(service: RunningService): Promise<Exit | 'it goes on'> {
+async function endedSoon(): Promise<Exit | 'it goes on'> {
   return Promise.race([service.ended(), delay(patienceMs, 'it goes on' as const, { ref: false })]);
 }
 
-/** Wait until the library broke and was opened again. */
-async function openAgain(service: RunningService): Promise<void> {
-  await until(() => service.output.includes('"msg":"the library is open again"'), 'the library is open again');
-  await until(async () => (await service.call('GET', '/readyz')).status === 200, 'it is ready');
+const isReady = () =>
+  until(async () => (await service.call('GET', '/readyz')).status === 200, 'the library is ready again');
+
+/** Wait until the library broke and was opened again, since that place of the output. */
+async function openAgain(from: number): Promise<void> {
+  await until(() => service.output.includes('"msg":"the library is open again"', from), 'the library is open again');
+  await isReady();
 }
 
-async function assertSound(service: RunningService): Promise<void> {
+async function stopSound(): Promise<void> {
+  await service.stop();
   const report = await checkFolder(service.dataDir);
   assert.ok(isClean(report), JSON.stringify(report));
+}
+
+/** In another process: one ends when the disk has failed it three times. */
+async function startAgain(settings: Record<string, string> = {}): Promise<void> {
+  await stopSound();
+  await service.start(settings);
+  assert.equal(await found(), ids.length);
 }
 
 const endings: Record<string, { fault: DiskFault; says: RegExp }> = {
@@ -80,155 +111,105 @@ const endings: Record<string, { fault: DiskFault; says: RegExp }> = {
   },
 };
 for (const [what, { fault, says }] of Object.entries(endings)) {
-  test(`after ${what} the library is opened again, with what was acknowledged and nothing else`, {
-    skip,
-  }, async (t) => {
-    if (typeof disk === 'string') return;
-    t.after(() => disk.mend(fault));
-    const { service, ingest, ids, indexed, found } = await shelf(t, disk);
-    disk.fail(fault);
-    const refused = await ingest(10);
-    assert.deepEqual([refused.status, Number(refused.headers.get('retry-after')) > 0], [503, true]);
+  test(`after ${what} the library is opened again, with what was acknowledged and nothing else`, { skip }, async () => {
     // The disk works again at once: a later flush would succeed, without what the failed one has lost.
-    disk.mend(fault);
-    await openAgain(service);
-    assert.match(service.output, /"msg":"the library cannot continue and is closed"/);
-    assert.match(service.output, /a commit could not be brought to the disk/);
-    assert.match(service.output, says);
-    // That a page is indexed may have been told before it was on the disk: it is indexed again then.
-    await indexed(ids);
-    assert.equal(await found(), 10);
-    const again = await ingest(10);
-    assert.equal(again.status, 202, 'what was refused is not there: it is no revisit');
-    await indexed([...ids, again.body.page_id]);
-    assert.equal(await found(), 11);
-    await service.stop();
-    await assertSound(service);
-    await service.start();
-    assert.equal(await found(), 11);
-    await service.stop();
+    const from = await during(fault, async () => {
+      const refused = await ingest();
+      assert.deepEqual([refused.status, Number(refused.headers.get('retry-after')) > 0], [503, true]);
+    });
+    await openAgain(from);
+    const said = service.output.slice(from);
+    assert.match(said, /"msg":"the library cannot continue and is closed"/);
+    assert.match(said, /a commit could not be brought to the disk/);
+    assert.match(said, says);
+    await allAreFound();
+    assert.equal((await ingest()).status, 202, 'what was refused is not there: it is no revisit');
+    await allAreFound();
+    await startAgain();
   });
 }
 
 test('while flushes go on to fail the library waits longer each time, says so, and comes back when the disk does', {
   skip,
-}, async (t) => {
-  if (typeof disk === 'string') return;
-  t.after(() => disk.mend('sync'));
-  const { service, ingest, ids, indexed, found } = await shelf(t, disk);
-  disk.fail('sync');
-  assert.equal((await ingest(10)).status, 503);
-  await until(() => /"failures":2/.test(service.output), 'it was tried twice'); // after eight times the process ends
-  const [ready, health, read] = await Promise.all(
-    ['/readyz', '/healthz', `/v1/pages/${ids[0]}`].map((path) => service.call<{ reason: string }>('GET', path)),
-  );
-  disk.mend('sync');
-  assert.deepEqual([ready.status, ready.body.reason], [503, 'metadata store unavailable']);
-  assert.deepEqual([health.status, read.status], [200, 503]);
-  await openAgain(service);
-  await indexed(ids);
-  assert.equal(await found(), 10);
-  await service.stop();
-  await assertSound(service);
-});
-
-test('a disk that takes no mark of the valid state ends the process after some openings; the next one has what was acknowledged', {
-  skip,
-}, async (t) => {
-  if (typeof disk === 'string') return;
-  t.after(() => disk.mend('meta'));
-  const { service, ingest, ids, indexed, found } = await shelf(t, disk, {
-    SERVICE_OBSERVABILITY__METRICS_SNAPSHOT_INTERVAL_S: '1',
+}, async () => {
+  const from = await during('sync', async (from) => {
+    assert.equal((await ingest()).status, 503);
+    await until(() => service.output.includes('"failures":2', from), 'it was tried twice'); // after eight times the process ends
+    const [ready, health, read] = await Promise.all(
+      ['/readyz', '/healthz', `/v1/pages/${ids[0]}`].map((path) => service.call<{ reason: string }>('GET', path)),
+    );
+    assert.deepEqual([ready.status, ready.body.reason], [503, 'metadata store unavailable']);
+    assert.deepEqual([health.status, read.status], [200, 503]);
   });
-  disk.fail('meta');
-  assert.equal((await ingest(10)).status, 503);
-  assert.deepEqual(await endedSoon(service), { code: 1, signal: null }, service.output.slice(-4000));
-  assert.match(service.output, /"msg":"no library can be opened again: the process ends"/);
-  disk.mend('meta');
-  await service.start();
-  await indexed(ids);
-  assert.equal(await found(), 10);
-  await service.stop();
-  await assertSound(service);
-});
-
-test('a mark of the flushed state that cannot be written closes the library, though nobody is told by LMDB', {
-  skip,
-}, async (t) => {
-  if (typeof disk === 'string') return;
-  t.after(() => disk.mend('mark'));
-  const settings = { SERVICE_STORAGE__FLUSH_TIMEOUT_S: '2' };
-  const { service, ingest, acknowledged, ids, indexed, found } = await shelf(t, disk, settings);
-  disk.fail('mark');
-  assert.equal((await ingest(10)).status, 503);
-  disk.mend('mark');
-  await openAgain(service);
-  await indexed([...ids, await acknowledged(10)]);
-  assert.equal(await found(), 11);
-  await service.stop();
-  await assertSound(service);
+  await openAgain(from);
+  await allAreFound();
 });
 
 test('a start on a disk that takes no mark of the flushed state ends with the reason, and the next one has everything', {
   skip,
-}, async (t) => {
-  if (typeof disk === 'string') return;
-  t.after(() => disk.mend('mark'));
-  const { service, found } = await shelf(t, disk);
-  await service.stop();
-  disk.fail('mark');
-  service.spawn();
-  assert.deepEqual(await endedSoon(service), { code: 1, signal: null }, service.output.slice(-4000));
-  disk.mend('mark');
-  await service.start();
-  assert.equal(await found(), 10);
-  await service.stop();
-  await assertSound(service);
+}, async () => {
+  await stopSound();
+  await during('mark', async () => {
+    service.spawn();
+    assert.deepEqual(await endedSoon(), { code: 1, signal: null }, service.output.slice(-4000));
+  });
+  await service.start({ SERVICE_STORAGE__FLUSH_TIMEOUT_S: '2' });
+  await allAreFound();
 });
 
 test('pages that cannot be written are refused, nothing of them is stored, and the service goes on', {
   skip,
-}, async (t) => {
-  if (typeof disk === 'string') return;
-  t.after(() => disk.mend('write'));
-  const { service, ingest, ids, indexed, found } = await shelf(t, disk);
-  disk.fail('write');
-  assert.equal((await ingest(10)).status, 503);
-  const unready = await service.call<{ reason: string }>('GET', '/readyz');
-  assert.equal(unready.status, 503);
-  assert.match(unready.body.reason, /^metadata store unavailable: Input\/output error/);
-  assert.equal(await found(), 10);
-  assert.equal((await service.call('GET', `/v1/pages/${ids[0]}`)).status, 200);
-  disk.mend('write');
-  await until(async () => (await service.call('GET', '/readyz')).status === 200, 'it is ready again');
-  const again = await ingest(10);
-  assert.equal(again.status, 202);
-  await indexed([again.body.page_id]);
-  await service.stop();
-  await assertSound(service);
+}, async () => {
+  await during('write', async () => {
+    assert.equal((await ingest()).status, 503);
+    const unready = await service.call<{ reason: string }>('GET', '/readyz');
+    assert.equal(unready.status, 503);
+    assert.match(unready.body.reason, /^metadata store unavailable: Input\/output error/);
+    assert.equal(await found(), ids.length);
+    assert.equal((await service.call('GET', `/v1/pages/${ids[0]}`)).status, 200);
+  });
+  await isReady();
+  assert.equal((await ingest()).status, 202);
+  await allAreFound();
 });
 
-test('while the disk does not answer writes are refused and reads go on; then it all goes on', { skip }, async (t) => {
-  if (typeof disk === 'string') return;
-  t.after(() => disk.mend('stall'));
-  const settings = { SERVICE_STORAGE__FLUSH_TIMEOUT_S: '2' };
-  const { service, ingest, acknowledged, ids, indexed, found } = await shelf(t, disk, settings);
-  disk.fail('stall');
-  assert.equal((await ingest(10)).status, 503);
-  assert.equal((await ingest(11)).status, 503);
-  const unready = await service.call<{ reason: string }>('GET', '/readyz');
-  assert.deepEqual(
-    [unready.status, unready.body.reason],
-    [503, 'metadata store unavailable: the disk has not answered for 2000 ms'],
-  );
-  assert.ok((await found()) >= 10);
-  assert.equal((await service.call('GET', `/v1/pages/${ids[0]}`)).status, 200);
-  disk.mend('stall');
-  await until(async () => (await service.call('GET', '/readyz')).status === 200, 'it is ready again');
-  await indexed([await acknowledged(10), await acknowledged(11)]);
-  assert.equal(await found(), 12);
-  await service.stop();
-  await assertSound(service);
+test('while the disk does not answer writes are refused and reads go on; then it all goes on', { skip }, async () => {
+  await during('stall', async () => {
+    for (let no = 0; no < 2; no++) assert.equal((await ingest()).status, 503);
+    const unready = await service.call<{ reason: string }>('GET', '/readyz');
+    assert.deepEqual(
+      [unready.status, unready.body.reason],
+      [503, 'metadata store unavailable: the disk has not answered for 2000 ms'],
+    );
+    assert.ok((await found()) >= ids.length);
+    assert.equal((await service.call('GET', `/v1/pages/${ids[0]}`)).status, 200);
+  });
+  await isReady();
+  for (let no = 0; no < 2; no++) await acknowledged();
+  await allAreFound();
+});
+
+test('a mark of the flushed state that cannot be written closes the library, though nobody is told by LMDB', {
+  skip,
+}, async () => {
+  const from = await during('mark', async () => assert.equal((await ingest()).status, 503));
+  await openAgain(from);
+  await acknowledged();
+  await allAreFound();
+});
+
+test('a disk that takes no mark of the valid state ends the process after some openings; the next one has what was acknowledged', {
+  skip,
+}, async () => {
+  await startAgain({ SERVICE_OBSERVABILITY__METRICS_SNAPSHOT_INTERVAL_S: '1' });
+  await during('meta', async () => {
+    assert.equal((await ingest()).status, 503);
+    assert.deepEqual(await endedSoon(), { code: 1, signal: null }, service.output.slice(-4000));
+  });
+  assert.match(service.output, /"msg":"no library can be opened again: the process ends"/);
+  await service.start();
+  await allAreFound();
+  await stopSound();
 });
 
 test('where commits count elsewhere, closing waits for the disk, and a last flush that failed is known', {
