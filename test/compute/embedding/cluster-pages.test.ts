@@ -70,22 +70,23 @@ test('what ran before is continued when pages come', () => {
 });
 
 test('the topics of more pages than are laid out, of which some have no neighbour', () => {
-  const { rows, truth } = scattered(28, 195, 140);
+  const perGroup = 40;
+  const { rows, truth } = scattered(28, perGroup, 60);
   const table = centred(rows);
   const near = neighboursOf(table);
-  const alone = 100;
+  const alone = 30;
   near.indices.fill(-1, 0, alone * k);
   near.cosines.fill(0, 0, alone * k);
   const { clusters, count } = clusterPages(near, { resolution: 1 });
   const isMember = (row: number) => row >= alone && truth[row] >= 0 && clusters[row] >= 0;
   const members = [...truth.keys()].filter(isMember);
-  assert.ok(members.length > 0.9 * 28 * 195, `${members.length} pages have a topic`);
+  assert.ok(members.length > 0.9 * 28 * perGroup, `${members.length} pages have a topic`);
   const { nmi } = partitionAgreement(
     members.map((row) => truth[row]),
     members.map((row) => clusters[row]),
   );
   assert.ok(nmi > 0.95, `${count} topics, NMI ${nmi}`);
-  const points = projectPages(near, amongOf(table));
+  const points = projectPages(near, amongOf(table), 400);
   assert.ok(points.every(Number.isFinite));
 });
 
