@@ -5,32 +5,12 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { checkFolder, isClean } from '../../src/composition/check-folder.ts';
 import type { JobListResponse } from '../../src/domain/job.ts';
-import type { PageResponse } from '../../src/domain/page.ts';
 import { startFakeProvider } from '../providers/fake-provider-server.ts';
 import { embedderAt, RunningService, until, withoutModel } from './service.ts';
 
 const maxAttempts = 2;
 
 const sentence = 'The ferryman counts his passengers twice and the gulls once, and writes both numbers on the wall. ';
-
-test('a page is there after a kill at the moment its 202 arrives', async (t) => {
-  const service = await RunningService.start(t, withoutModel);
-  const url = 'https://ferry.example/';
-  const { status, body } = await service.call<{ page_id: string }>('POST', '/v1/pages', {
-    url,
-    body_extracted: sentence,
-  });
-  service.signal('SIGKILL');
-  assert.equal(status, 202);
-  await service.ended();
-  await service.start();
-  const page = await service.call<PageResponse>('GET', `/v1/pages/${body.page_id}`);
-  assert.deepEqual(
-    { status: page.status, url: page.body.canonical_url, text: page.body.body_text, visits: page.body.visit_count },
-    { status: 200, url, text: sentence, visits: 1 },
-  );
-  assert.deepEqual(await service.settled([body.page_id]), ['indexed']);
-});
 
 test('jobs that ran when the process was killed run again at once, and each page is indexed once', async (t) => {
   const provider = await startFakeProvider(t, { dim: 16 });
