@@ -7,7 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { checkFolder, isClean } from '../../src/composition/check-folder.ts';
 import type { EntityDetailResponse, EntityMergeListResponse, UndoMergeResponse } from '../../src/domain/entity.ts';
 import { seededChance } from '../seeded-chance.ts';
-import { RunningService, until, withEntities } from './service.ts';
+import { RunningService, until, withEntities, withoutModel } from './service.ts';
 
 const pages = process.env.READBACK_TEST_ALL_POINTS === '1' ? 6 : 3;
 const pairsOfPage = process.env.READBACK_TEST_ALL_POINTS === '1' ? 40 : 20;
@@ -23,7 +23,7 @@ test('merges survive kills while they are made, each once, and are undone last i
     const [front, back] = [one, other].map((word) => `${word[0].toUpperCase()}${word.slice(1)}n`);
     return [`${front} ${back} Corp`, `${front} ${back} Corporation`];
   });
-  const service = await RunningService.start(t, withEntities);
+  const service = await RunningService.start(t, { ...withoutModel, ...withEntities });
   const submitted = Array.from({ length: pages }, (_, page) => ({
     url: `https://lakes.example/${page}`,
     title: `Lakes ${page}`,
