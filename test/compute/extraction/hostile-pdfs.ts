@@ -11,11 +11,11 @@ function bomb(bytes: number): Buffer {
 
 export const hostilePdfs: Record<string, { bytes: () => Buffer; reason: RegExp }> = {
   'a flate bomb': {
-    bytes: () => onePage(streamOf(bomb(600_000_000), '/Filter /FlateDecode')),
+    bytes: () => onePage(streamOf(bomb(100_000_000), '/Filter /FlateDecode')),
     reason: /^the PDF is too large: it unpacks to too many bytes$/,
   },
   'a flate bomb in a flate bomb': {
-    bytes: () => onePage(streamOf(deflateSync(bomb(400_000_000)), '/Filter [/FlateDecode /FlateDecode]')),
+    bytes: () => onePage(streamOf(deflateSync(bomb(100_000_000)), '/Filter [/FlateDecode /FlateDecode]')),
     reason: /^the PDF is too large: it unpacks to too many bytes$/,
   },
   'pages that are their own children': {
