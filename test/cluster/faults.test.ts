@@ -25,10 +25,8 @@ const clients = 2;
 const leaseS = 3;
 /** Of PostgreSQL. */
 const diskMb = 600;
-/** Between two looks of a reader, ms. */
-const readEveryMs = 50;
-/** Of a client between two pages: what matters is the faults, not how many pages meet them, ms. */
-const writeEveryMs = 150;
+/** Between two looks of a reader, and of a client between two pages, ms: what matters is the faults, not how many pages meet them. */
+const [readEveryMs, writeEveryMs] = process.env.READBACK_TEST_FAULTS === undefined ? [200, 400] : [50, 150];
 /** A host that is held up answers nobody, ms. What comes later is not known to the client. */
 const giveUpMs = 5000;
 
