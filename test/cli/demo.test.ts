@@ -4,13 +4,15 @@ import { once } from 'node:events';
 import { test } from 'node:test';
 import { patientSettings, until } from '../process/service.ts';
 import { newestFirst, temporaryFolder } from '../scope.ts';
-import { Cli } from './run-cli.ts';
+import { Cli, CliHere } from './run-cli.ts';
 
 test('the demo starts again, with what was forgotten of it left out; commands find it by themselves', async (t) => {
   const scope = newestFirst(t);
-  const cli = new Cli(temporaryFolder(scope), { ...patientSettings, SERVICE_BIND_PORT: '0', COLUMNS: '80' });
+  const home = temporaryFolder(scope);
+  const settings = { ...patientSettings, SERVICE_BIND_PORT: '0', COLUMNS: '80' };
+  const [demoCli, cli] = [new Cli(home, settings), new CliHere(home, settings)];
   const start = async () => {
-    const demo = cli.spawn(['serve', '--demo']);
+    const demo = demoCli.spawn(['serve', '--demo']);
     scope.after(() => void demo.kill('SIGKILL'));
     let said = '';
     demo.stdout?.setEncoding('utf8').on('data', (text: string) => {
