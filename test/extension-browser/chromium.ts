@@ -132,7 +132,11 @@ export class ChromiumWithExtension {
   static async start(
     outer: Scope,
     site: Site,
-    { profile, loaded = extension, locale = 'en-GB' }: { profile?: string; loaded?: string; locale?: string } = {},
+    {
+      profile,
+      loaded = extension,
+      locale = 'en-GB',
+    }: { profile?: string; loaded?: string | undefined; locale?: string } = {},
   ): Promise<ChromiumWithExtension> {
     const scope = newestFirst(outer);
     const folder = profile ?? temporaryFolder(scope, 'readback-chromium-');

@@ -46,7 +46,7 @@ function parseWhole(text: string): Omit<ParsedPage, 'body'> {
     ...(/<html[\s>]/i.test(text) ? [text] : []),
     `<!doctype html><html><head></head><body>${text}</body></html>`,
   ]) {
-    const { document }: { document: DomDocument } = parseHTML(whole);
+    const { document } = parseHTML(whole) as unknown as { document: DomDocument };
     const root = document.documentElement;
     if (root?.localName === 'html') return { document, root };
   }

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { parseHTML } from 'linkedom';
 import { type Limits, mayAskForSecret, type Serialized, serialize } from '../../../extension/src/capture/serialize.ts';
-import { elementNode, walkTree } from '../../../src/compute/extraction/dom-tree.ts';
+import { type DomNode, elementNode, walkTree } from '../../../src/compute/extraction/dom-tree.ts';
 import { parsePage } from '../../../src/compute/extraction/parse-page.ts';
 
 const unbounded: Limits = { units: 1e9, elements: 1e9, nodes: 1e9 };
@@ -24,7 +24,7 @@ function write(html: string, limits: Partial<Limits> = {}): Serialized {
 function countOf(html: string): { elements: number; nodes: number } {
   const count = { elements: 0, nodes: 0 };
   walkTree(
-    parsePage(html, 'http://news.example.org/').document,
+    parsePage(html, 'http://news.example.org/').document as unknown as DomNode,
     ({ nodeType }) => {
       count.nodes++;
       if (nodeType === elementNode) count.elements++;

@@ -366,18 +366,16 @@ test('where the service fails on all that it would store, a page that it leaves 
 });
 
 test('where the service fails on all that it would store, a page that it refuses says nothing of them', async () => {
-  const rejected = {
-    problem: null,
-    body: { results: [{ outcome: 'rejected', index: 0, detail: 'no host' }] },
-  } as const;
-  for (const refusal of [{ problem: 'invalid', detail: 'no host' } as const, rejected]) {
+  const results = [{ outcome: 'rejected' as const, index: 0, detail: 'no host' }];
+  for (const refusal of [
+    { problem: 'invalid' as const, detail: 'no host' },
+    { problem: null, body: { results } },
+  ]) {
     const database = await openOne();
     const service = new FakeService();
     for (let number = 0; number < 7; number++) await enqueue(database, pageNo(number), room);
     service.answer = (pages) =>
-      pages.length === 1 && pages[0].url === pageNo(6).url
-        ? { ...refusal, ...('body' in refusal && { body: { results: [...refusal.body.results] } }) }
-        : failing;
+      pages.length === 1 && pages[0].url === pageNo(6).url ? structuredClone(refusal) : failing;
     await runs(database, service, 12, () => 1);
     assert.deepEqual(
       [await refusedOf(database), await statesOf(database)],
