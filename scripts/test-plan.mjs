@@ -31,19 +31,33 @@ const slowFiles = new Set([
   'test/processor-time.test.ts',
   'test/providers/yt-dlp.test.ts',
 ]);
-/** Of the folders, what shows the main job with `npm test`, too: pages in, and what is near to them. */
-const quickThere = ['test/app/near-pages.test.ts'];
-/** What a file changes for the whole of its process, or has done before each of its tests. */
+/** Of the folders, what shows the main job with `npm test`, too: pages in, and what is near to them; and rules of the console. */
+const quickThere = [
+  'test/app/near-pages.test.ts',
+  ...['format', 'highlights', 'points'].map((name) => `test/console/${name}.test.ts`),
+];
+/** What a file changes for the whole of its process, or has done before each of its tests. What `t.mock.method` changes is as it was after the test. */
 const ownsProcess =
-  /^(?:before|beforeEach|afterEach)\(|\bsharedService\(|\bmock\b|process\.(?:env|umask|chdir|on|exit)\b|syncBuiltinESMExports|configureGlobal|\bgc\b/m;
+  /^(?:before|beforeEach|afterEach)\(|\bsharedService\(|(?<!\.)\bmock\b|\bmock\.timers\b|process\.env\.\w+ = |delete process\.env|process\.(?:umask|chdir|on|exit)\b|syncBuiltinESMExports|configureGlobal|constructedOnLoad|\bgc\b/m;
 /** Whole systems share threads and encoders: those take longer to load than most tests take. */
 const hasSystems = /(?:whole|video)-system\.ts|\/compiled\.ts/;
 /** Files of a process that is shared: enough that its start does not count, few enough that the last one is not waited for long. */
 const filesTogether = 10;
-/** Folders whose slow files share processes as quick ones do, where nothing of theirs is done for the whole of a process. */
-const sharingFolders = new Set(['process', 'reliability', 'cli']);
+/** Folders whose files have a process each: they start browsers and servers, or install. Others share them where nothing is done for the whole of a process. */
+const apartFolders = new Set(['install', 'extension-browser', 'cluster', 'console', 'scripts']);
 /** Folders whose files take longest, longest first: a long one that begins last is waited for alone. */
-const longFolders = [...slowFolders, 'http', 'index', 'actors', 'threads', 'fsck', 'providers'];
+const longFolders = [
+  ...slowFolders,
+  'importers',
+  'engine',
+  'encoder',
+  'http',
+  'actors',
+  'threads',
+  'fsck',
+  'store',
+  'providers',
+];
 
 const folderOf = (file) => file.split('/')[1];
 
@@ -57,7 +71,7 @@ function companyOf(file) {
   if (ownsProcess.test(source)) return null;
   if (hasSystems.test(source)) return 'systems';
   if (!isSlow(file)) return 'values';
-  return sharingFolders.has(folderOf(file)) ? 'services' : null;
+  return apartFolders.has(folderOf(file)) ? null : 'services';
 }
 
 /** Place in the order: files of long folders first. */
@@ -80,7 +94,7 @@ export function together(name, files) {
   return { entry, dir };
 }
 
-/** The files in the order in which they are to begin; those that share a process as one list. */
+/** The files in the order in which they are to begin; those that share a process as one list. These take longest, and begin first. */
 export function planOf(files) {
   const ordered = [...files].sort((a, b) => rankOf(a) - rankOf(b) || a.localeCompare(b));
   const inCompany = (company) => ordered.filter((file) => companyOf(file) === company);
@@ -90,6 +104,5 @@ export function planOf(files) {
       shared.slice(at * filesTogether, (at + 1) * filesTogether),
     );
   });
-  const alone = inCompany(null).map((file) => [file]);
-  return [...alone, ...groups].sort(([a], [b]) => rankOf(a) - rankOf(b));
+  return [...groups, ...inCompany(null).map((file) => [file])];
 }
