@@ -2,8 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readSettings, SettingsError } from '../../src/settings/read-settings.ts';
-import { patientSettings } from './service.ts';
-import { sharedService } from './shared-service.ts';
+import { shownSettings } from '../../src/settings/shown-settings.ts';
 
 interface Constraint {
   accepted: string[];
@@ -97,8 +96,6 @@ const settings: readonly [name: string, byDefault: unknown, constraint: Constrai
 /** The contract: SERVICE_<GROUP>__<FIELD>. */
 const variableOf = (name: string): string => `SERVICE_${name.replace('.', '__').toUpperCase()}`;
 const home = { SERVICE_DATA_DIR: '/nowhere' };
-/** What the helper that starts a service sets by itself. */
-const isSetByHelper = (name: string) => name === 'bind_port' || variableOf(name) in patientSettings;
 
 /** A value in nested objects, by its dotted name. */
 function at(tree: unknown, name: string): unknown {
@@ -111,20 +108,15 @@ function read(env: Record<string, string>, name: string): unknown {
   return name === 'llm.api_key' ? secrets.llm.api_key : at(settings, name);
 }
 
-const shared = sharedService();
-let config: { settings: Record<string, unknown>; mutability: Record<string, string> } | undefined;
-const shown = async () => {
-  config ??= await shared.found('/v1/admin/config');
-  return config as NonNullable<typeof config>;
-};
+/** What `/v1/admin/config` answers (contract-admin.test.ts). */
+const shown = shownSettings(readSettings(home), 'default');
 
 for (const [name, byDefault, { accepted, refused, beside = {} }] of settings) {
   const variable = variableOf(name);
-  test(`${name} is ${JSON.stringify(byDefault)} by default, may only be set at the start, by ${variable}`, async () => {
-    const { settings: running, mutability } = await shown();
-    if (!isSetByHelper(name)) assert.deepEqual(at(running, name), byDefault);
+  test(`${name} is ${JSON.stringify(byDefault)} by default, may only be set at the start, by ${variable}`, () => {
+    assert.deepEqual(at(shown.settings, name), byDefault);
     assert.deepEqual(read({}, name), byDefault);
-    assert.equal(mutability[name], 'boot_only');
+    assert.equal(shown.mutability[name], 'boot_only');
     for (const text of accepted) {
       const value = read({ ...beside, [variable]: text }, name);
       const [plain, ...others] = [value].flat();
