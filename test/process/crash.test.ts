@@ -1,5 +1,5 @@
 /**
- * Killed five times while eight clients push pages: nothing that was acknowledged is lost, doubled or half there. The moments are
+ * Killed three times while eight clients push pages: nothing that was acknowledged is lost, doubled or half there. The moments are
  * drawn from a seed, which is printed; READBACK_TEST_SEED sets it. READBACK_TEST_KILLS: how often (200 in a soak).
  */
 import assert from 'node:assert/strict';
@@ -11,7 +11,7 @@ import type { PageResponse, PageStatusResponse } from '../../src/domain/page.ts'
 import { seededChance } from '../seeded-chance.ts';
 import { RunningService, until } from './service.ts';
 
-const kills = Number(process.env.READBACK_TEST_KILLS ?? 5);
+const kills = Number(process.env.READBACK_TEST_KILLS ?? 3);
 const pages = 20 * kills;
 /** Pages are pushed in this many waves, so that each kill but those during a start, every third, falls into one. */
 const waveCount = Math.ceil((kills * 2) / 3);
