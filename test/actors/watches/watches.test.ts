@@ -157,21 +157,22 @@ function inZone(t: TestContext, zone: string): void {
   });
 }
 
-test('a week without drift, missed or doubled polls, over a change of daylight saving time and late ticks', async (t) => {
+test('four days without drift, missed or doubled polls, over a change of daylight saving time and late ticks', async (t) => {
   inZone(t, 'Europe/Berlin');
   assert.notEqual(new Date('2026-10-24').getTimezoneOffset(), new Date('2026-10-26').getTimezoneOffset());
   await using station = await Station.open();
   for (const hours of [1, 6, 24]) await station.create(`every-${hours}`, { interval_hours: hours });
   await station.settle();
   const began = station.now;
-  for (let i = 0; i < 7 * 24 * 60; i++) {
+  const days = 4;
+  for (let i = 0; i < days * 24 * 60; i++) {
     // Ticks come up to 50 s late and the lateness does not add up to a tick less.
     station.now = began + (i + 1) * minute + ((i * 7919) % 50) * 1000;
     await station.tick();
   }
   for (const hours of [1, 6, 24]) {
     const times = station.polls.get(`every-${hours}`) ?? [];
-    assert.equal(times.length, (7 * 24) / hours + 1, `every ${hours} h`);
+    assert.equal(times.length, (days * 24) / hours + 1, `every ${hours} h`);
     assert.deepEqual(gapsH(times), [hours]);
     for (const [i, time] of times.entries()) {
       const late = time - (began + i * hours * hour);
