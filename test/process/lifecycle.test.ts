@@ -227,16 +227,6 @@ test('without a configured token the first start makes one that only its owner c
   assert.ok(!service.output.includes(made), 'the token itself is not in the log');
 });
 
-test('a data folder that cannot be made is refused in one line', async (t) => {
-  const service = RunningService.prepare(t);
-  writeFileSync(join(service.home, 'file'), '');
-  const path = join(service.home, 'file', 'data');
-  const { code, stdout, stderr } = await service.attempt({ SERVICE_DATA_DIR: path });
-  assert.deepEqual({ code, stdout }, { code: 1, stdout: '' });
-  assert.match(stderr, /^\S+ cannot be made: .*\n$/);
-  assert.ok(stderr.startsWith(path));
-});
-
 function entriesOf(folder: string): { path: string; mode: number; folder: boolean }[] {
   return [folder, ...readdirSync(folder, { recursive: true }).map((name) => join(folder, String(name)))].map((path) => {
     const entry = statSync(path);
