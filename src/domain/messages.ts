@@ -1,5 +1,5 @@
 /**
- * The messages of routes, tests, the demo and fsck to the actor system: name → request and reply. `ask(name, request)`
+ * The messages of routes, tests and fsck to the actor system: name → request and reply. `ask(name, request)`
  * is typed by this map; the library routes each to the service whose handlers name it. Expected outcomes are replies; a rejected ask is a
  * DomainError. Messages between actors: src/actors/system/service.ts.
  */
@@ -47,6 +47,8 @@ export type ImportUpload = Omit<imports.ImportQuery, 'dry_run'> & { bytes: Async
 export interface Messages {
   'page.ingest': { request: page.IngestPageRequest; reply: IngestOutcome };
   'page.ingestBatch': { request: { pages: unknown[] }; reply: page.IngestBatchResult[] };
+  /** Errors: `conflict` in a library with pages, `over_quota`. */
+  'demo.add': { request: Record<string, never>; reply: page.DemoAddedResponse };
   /**
    * Import a file; answered when it is received and recognized. `bytes`: the file in pieces. Errors: `invalid` for an unsupported file,
    * `conflict` while it is imported, `overloaded`, `over_quota`, `store_unavailable` without disk space; those of the bytes.
@@ -81,6 +83,8 @@ export interface Messages {
   'entity.merges': { request: entity.EntityMergeListQuery; reply: entity.EntityMergeListResponse };
   /** Delete a page or domain permanently. Answered when no answer contains it. */
   'page.forget': { request: blacklist.ForgetRequest; reply: blacklist.ForgetResponse };
+  /** Delete the demo pages, and every rule that blocks one of them. */
+  'demo.remove': { request: Record<string, never>; reply: page.DemoRemovedResponse };
   'blacklist.list': { request: Record<string, never>; reply: InRows<blacklist.BlacklistResponse> };
   'blacklist.remove': { request: { blacklist_id: string }; reply: undefined };
   'job.list': { request: job.JobListQuery; reply: job.JobListResponse };

@@ -70,6 +70,11 @@ const ingestBatchResult = z.discriminatedUnion('outcome', [
 export type IngestBatchResult = z.infer<typeof ingestBatchResult>;
 export const ingestBatchResponse = z.strictObject({ results: z.array(ingestBatchResult) });
 
+export const demoAddedResponse = z.strictObject({ page_ids: z.array(z.string()) });
+export type DemoAddedResponse = z.infer<typeof demoAddedResponse>;
+export const demoRemovedResponse = z.strictObject({ pages_purged: z.int() });
+export type DemoRemovedResponse = z.infer<typeof demoRemovedResponse>;
+
 /** Start of a section, which ends at the next one. Lists are ascending. */
 export interface Section {
   char_start: number;

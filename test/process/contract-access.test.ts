@@ -34,6 +34,8 @@ const endpoints: readonly [method: string, path: string, scope: 'read' | 'write'
   ['POST', '/v1/ask', 'read'],
   ['POST', '/v1/feedback', 'read'],
   ['POST', '/v1/compare', 'read'],
+  ['POST', '/v1/demo', 'write'],
+  ['DELETE', '/v1/demo', 'write'],
   ['POST', '/v1/forget', 'write'],
   ['GET', '/v1/blacklist', 'read'],
   ['DELETE', '/v1/blacklist/{blacklist_id}', 'write'],

@@ -3,10 +3,11 @@ import type { LimitFunction } from 'p-limit';
 import pLimit from 'p-limit';
 import { beginForget, type ForgetTarget, removeRule, renameTopics } from '../../commands/forget.ts';
 import { addressesKey, allReaddressed, currentAddress, readdressPages } from '../../commands/readdress-pages.ts';
-import { type CanonicalizeSettings, canonicalizeUrl } from '../../compute/web/canonical-url.ts';
-import { normalizeDomain } from '../../compute/web/domain-match.ts';
+import { type CanonicalizeSettings, canonicalizeUrl, hostOf } from '../../compute/web/canonical-url.ts';
+import { domainMatches, normalizeDomain } from '../../compute/web/domain-match.ts';
 import { isPublicSuffix } from '../../compute/web/registered-names.ts';
 import type { BlacklistResponse, ForgetRequest, ForgetResponse } from '../../domain/blacklist.ts';
+import { demoDomain } from '../../domain/demo.ts';
 import { DomainError, unknownId } from '../../domain/errors.ts';
 import { idOf, isoOf, numberOf } from '../../domain/values.ts';
 import type { StoreReader } from '../../store/store.ts';
@@ -30,7 +31,7 @@ interface ForgettingDependencies
 /** Rules per read: half a millisecond. */
 const rowsPerRead = 100;
 
-type ForgettingMessages = 'page.forget' | 'blacklist.list' | 'blacklist.remove';
+type ForgettingMessages = 'page.forget' | 'demo.remove' | 'blacklist.list' | 'blacklist.remove';
 
 export function forgettingService(dependencies: ForgettingDependencies): StartService<ForgettingMessages> {
   const { ask, reader, feed, canonicalize, compactAfterMs, log, now } = dependencies;
@@ -74,6 +75,15 @@ export function forgettingService(dependencies: ForgettingDependencies): StartSe
           };
         });
       },
+      'demo.remove': () =>
+        inTurn(async () => {
+          const pages_purged = await eraser.eraseDomain(demoDomain);
+          const rules = reader.blacklist.list().filter(({ kind, pattern }) => {
+            return domainMatches(kind === 'url' ? hostOf(pattern) : pattern, demoDomain);
+          });
+          for (const { no } of rules) await commit(removeRule(no));
+          return { pages_purged };
+        }),
       'blacklist.list': () => ({ entries: entriesOf(reader) }),
       'blacklist.remove': async ({ blacklist_id }) =>
         inTurn(async () => {

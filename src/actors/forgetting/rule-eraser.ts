@@ -41,6 +41,14 @@ export function ruleEraser(dependencies: RuleEraserDependencies) {
     return { pages, jobs };
   };
 
+  /** Erase the pages of a domain without blocking it; returns how many. Errors: those of the writer and the index. */
+  const eraseDomain = async (domain: string): Promise<number> => {
+    const pages = await erasePagesOf(await ask('index.pagesUnder', { domain }), () => {});
+    await queuePurges();
+    await commit(forget.renameTopics({ at: now(), max_attempts: maxAttempts }));
+    return pages;
+  };
+
   /** Rules of earlier versions count as made by the current settings, without known addresses. Errors: the writer's. */
   const noteEarlierSettings = async (): Promise<void> => {
     const { known_addresses: _, ...earlier } = canonicalize;
@@ -170,5 +178,5 @@ export function ruleEraser(dependencies: RuleEraserDependencies) {
     return jobs;
   };
 
-  return { erase, noteSettings: noteEarlierSettings, adoptOrphans, removeFromIndex, queuePurges };
+  return { erase, eraseDomain, noteSettings: noteEarlierSettings, adoptOrphans, removeFromIndex, queuePurges };
 }

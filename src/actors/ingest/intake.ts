@@ -1,10 +1,14 @@
 /** Accepts pages; answers when the decision is durable. Pages without text become findable by their facts. */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import pLimit from 'p-limit';
 import { type IngestDecision, ingestPage } from '../../commands/ingest-page.ts';
+import { type DemoPage, demoSubmissions } from '../../domain/demo.ts';
 import { DomainError } from '../../domain/errors.ts';
 import type { IngestOutcome } from '../../domain/messages.ts';
 import { type IngestBatchResult, type IngestPageRequest, lacksBareChunk, mayBeBare } from '../../domain/page.ts';
 import { idOf } from '../../domain/values.ts';
+import { programDir } from '../../files/program-files.ts';
 import { Background } from '../system/background.ts';
 import type { Handlers, LibraryParts, StartService } from '../system/service.ts';
 import type { PageIndexer } from './index-page.ts';
@@ -35,13 +39,15 @@ export function refuseOverQuota(quota: Quota): void {
 
 const metricOutcome = { accepted: 'queued', revisit: 'revisit', blacklisted: 'blacklisted' } as const;
 
-export function intakeService(dependencies: IntakeDependencies): StartService<'page.ingest' | 'page.ingestBatch'> {
-  const { commit, metrics } = dependencies;
+type IntakeMessages = 'page.ingest' | 'page.ingestBatch' | 'demo.add';
+
+export function intakeService(dependencies: IntakeDependencies): StartService<IntakeMessages> {
+  const { ask, reader, commit, metrics, now } = dependencies;
   const { prepare, prepareItem } = submissionPreparer(dependencies);
 
   const count = (decision: IngestDecision) => metrics.ingestPages.inc({ outcome: metricOutcome[decision.outcome] });
 
-  const handlers: Handlers<'page.ingest' | 'page.ingestBatch'> = {
+  const handlers: Handlers<IntakeMessages> = {
     'page.ingest': async (request: IngestPageRequest): Promise<IngestOutcome> => {
       refuseOverQuota(dependencies);
       const decision = await commit(ingestPage(await prepare(request)));
@@ -60,6 +66,14 @@ export function intakeService(dependencies: IntakeDependencies): StartService<'p
         count(decision);
         return { ...outcomeOf(decision), index };
       });
+    },
+    'demo.add': async (_request, signal) => {
+      if (reader.pages.count() > 0) throw new DomainError('conflict', 'demo pages need a library without pages');
+      await ask('demo.remove', {}); // rules that block deleted demo pages
+      const demo: DemoPage[] = JSON.parse(await readFile(join(programDir, 'models', 'demo.json'), 'utf8'));
+      const pages = demo.flatMap((page) => demoSubmissions(page, now()));
+      const results = await handlers['page.ingestBatch']({ pages }, signal);
+      return { page_ids: results.flatMap((each) => (each.outcome === 'accepted' ? [each.page_id] : [])) };
     },
   };
 

@@ -170,6 +170,23 @@ export const pageRoutes: RouteGroup = (app, context) => {
 export const blacklistRoutes: RouteGroup = (app, context) => {
   const { delete: remove, get, post } = askingRoutes(app, context);
 
+  post('/v1/demo', 'demo.add', {
+    operationId: 'add_demo',
+    summary: 'Add demo pages to a library without pages',
+    description: 'Their addresses are under `demo.example`, their visits within the last year. 409 if there are pages.',
+    tags: ['pages'],
+    answer: page.demoAddedResponse,
+    status: 202,
+    errors: [409, 507],
+  });
+
+  remove('/v1/demo', 'demo.remove', {
+    operationId: 'remove_demo',
+    summary: 'Delete the demo pages, without blocking them',
+    tags: ['pages'],
+    answer: page.demoRemovedResponse,
+  });
+
   post('/v1/forget', 'page.forget', {
     operationId: 'forget',
     summary: 'Forget a page or a domain for good',
