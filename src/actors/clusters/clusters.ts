@@ -2,7 +2,9 @@
 
 import { Cron } from 'croner';
 import { assignPages, isRunInFlight, queueNamingOfStale, startRun } from '../../commands/cluster-runs.ts';
+import { domainMatches } from '../../compute/web/domain-match.ts';
 import type { ClusterPoint, ClusterRun, ClusterTrigger } from '../../domain/cluster.ts';
+import { demoDomain } from '../../domain/demo.ts';
 import { DomainError } from '../../domain/errors.ts';
 import type { NearPage } from '../indexes/page-space.ts';
 import { Background, type Every } from '../system/background.ts';
@@ -61,7 +63,7 @@ export function clustersService(dependencies: ClustersDependencies): StartServic
     };
 
     const unsubscribe = feed.subscribe('durable', ({ pages, jobs, tombstones }) => {
-      if (pages.length > 0) clock.pagesCame();
+      if (pages.length > 0) clock.pagesCame(pages.some(({ domain }) => domainMatches(domain, demoDomain)));
       for (const { no, status } of pages) if (status === 'indexed') placement.waiting.add(no);
       // Pages that came during the run.
       if (jobs.some(({ kind, status }) => kind === 'cluster' && status === 'done')) takeUp();
@@ -126,6 +128,8 @@ const mostWaiting = 0.1;
 function runClock({ reader, settings, activeSpace, now }: RunClockDependencies) {
   const { cron, idle_default_minutes: idleMinutes, min_pages: minPages, min_new_pages: minNewPages } = settings;
   let activeAt = now();
+  /** Demo pages came: their topics do not wait for a quiet time. */
+  let isDemo = false;
   let lastLookAt = now();
   /** Null where the expression names no time that comes. Errors: throws for one that cannot be read. */
   const cronTimeAfter = (from: number): number | null =>
@@ -134,8 +138,9 @@ function runClock({ reader, settings, activeSpace, now }: RunClockDependencies) 
   let cronAt = cronTimeAfter(Math.min(lastCron?.started_at ?? lastLookAt, lastLookAt));
 
   return {
-    pagesCame(): void {
+    pagesCame(areDemo = false): void {
       activeAt = now();
+      isDemo ||= areDemo;
     },
     /** What a run is to be started for now, or null. */
     async dueRun(): Promise<Extract<ClusterTrigger, 'cron' | 'idle'> | null> {
@@ -151,13 +156,14 @@ function runClock({ reader, settings, activeSpace, now }: RunClockDependencies) 
       // What a run since then has not put anywhere has no vector, or the run failed for good: neither is a reason for another one.
       const ranAt = reader.clusters.latestRun()?.started_at ?? 0;
       const isSettled = ranAt >= activeAt && ranAt <= at;
-      if (!isCronDue && (isSettled || at - activeAt < idleMinutes * minuteMs)) return null;
+      const isQuiet = isDemo || at - activeAt >= idleMinutes * minuteMs;
+      if (!isCronDue && (isSettled || !isQuiet)) return null;
       const space = activeSpace();
       if (space !== null && reader.backfills.pending(space).pages > mostWaiting * reader.pages.count()) return null;
       if (isCronDue) cronAt = cronTimeAfter(at);
       const { pages, newPages } = await clusterCensus(reader, space);
       if (isCronDue && pages >= minPages) return 'cron';
-      const isQuiet = at - activeAt >= idleMinutes * minuteMs;
+      isDemo &&= pages < minPages;
       return isQuiet && pages >= minPages && newPages >= minNewPages ? 'idle' : null;
     },
   };

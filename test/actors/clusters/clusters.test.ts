@@ -88,11 +88,11 @@ class Library implements AsyncDisposable {
   }
 
   /** Pages come: their vectors are there, and the service hears of a change. */
-  async comes(count: number): Promise<void> {
+  async comes(count: number, domain = 'example.com'): Promise<void> {
     await this.temporary.commit(({ vectors }) => {
       for (let i = 0; i < count; i++) vectors.put(space, ++this.#pages, Float32Array.of(1, 0));
     });
-    const page = { no: this.#pages, status: 'queued' } as Changes['pages'][number];
+    const page = { no: this.#pages, status: 'queued', domain } as Changes['pages'][number];
     this.#feed.publish('durable', { ...noChanges(), pages: [page], opstamp: ++this.#opstamp });
   }
 
@@ -160,6 +160,10 @@ test('a quiet time starts a run when there are pages enough, and enough new ones
   assert.deepEqual(await library.after(60), ['idle'], 'fewer than min_new_pages');
   await library.comes(1);
   assert.deepEqual(await library.after(15), ['idle', 'idle']);
+  await library.finish();
+  assert.deepEqual(await library.after(60), ['idle', 'idle'], 'nothing new');
+  await library.comes(3, 'garden.demo.example');
+  assert.deepEqual(await library.after(1), ['idle', 'idle', 'idle'], 'demo pages do not wait for a quiet time');
 });
 
 test('a run that fails for good is not begun again every minute, but when pages come', async () => {
