@@ -1,6 +1,6 @@
 /**
  * Pictures of the console over a demo library, for docs/images and for eyes: light and dark, wide and narrow. The library is made of the public data
- * sets beside the checkout where they are, else of the sample pages of the demo alone. Needs Chromium.
+ * sets beside the checkout where they are, and of the demo pages. Needs Chromium.
  *
  *   npm run screenshots [-- folder]     every view goes to the folder; without one, the few of the docs to docs/images
  */
@@ -8,8 +8,9 @@ import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { chromium } from 'playwright-core';
 import { runService } from '../bench/running-service.ts';
-import { samplePages } from '../src/composition/run-demo.ts';
 import { seededRandom } from '../src/compute/seeded-random.ts';
+import { type DemoPage, demoSubmissions } from '../src/domain/demo.ts';
+import type { IngestPageRequest } from '../src/domain/page.ts';
 import type { SearchResponse } from '../src/domain/search.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -52,14 +53,6 @@ const forDocs = new Set([
   'time-light-1280',
 ]);
 
-interface SentPage {
-  url: string;
-  title: string;
-  body_html?: string;
-  body_extracted?: string;
-  fetched_at: string;
-}
-
 /** The same each time, but for the day. */
 const random = seededRandom(7);
 const sometime = () => new Date(Date.now() - 3_600_000 - random() ** 1.7 * 420 * 86_400_000).toISOString();
@@ -87,8 +80,9 @@ const newsSites: Record<string, string[]> = {
   World: ['dispatch.example', 'meridian.example'],
 };
 
-function demoPages(): SentPage[] {
-  const pages: SentPage[] = samplePages.map((page) => ({ ...page, fetched_at: sometime() }));
+function demoPages(): IngestPageRequest[] {
+  const demo: DemoPage[] = JSON.parse(readFileSync(join(root, 'models/demo.json'), 'utf8'));
+  const pages = demo.flatMap((page) => demoSubmissions(page, Date.now()));
   const texts = new Map<string, string[]>();
   for (const { _id, text } of rowsOf(articles)) {
     const name = _id.split('#')[0];

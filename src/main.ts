@@ -8,10 +8,11 @@ import { parseArgs } from 'node:util';
 import { Access } from './access/access.ts';
 import { openAccessFile } from './access/access-file.ts';
 import { startApp } from './app.ts';
-import { addressOf, serviceClient } from './cli/context.ts';
+import { showDemo } from './cli/commands/demo.ts';
+import { addressOf } from './cli/context.ts';
+import { columnsOf, openTerminal } from './cli/output.ts';
 import { openBackups } from './composition/backups.ts';
 import { joinCluster, peersOf } from './composition/join-cluster.ts';
-import { runDemo } from './composition/run-demo.ts';
 import { maxTimerMs } from './domain/durations.ts';
 import { errorMessage, isOperatorError, OperatorError } from './domain/errors.ts';
 import { programDir } from './files/program-files.ts';
@@ -32,7 +33,7 @@ const usage = `readback: a self-hosted index of everything you have read
 
 usage: npm start [-- --demo]
 
-  --demo      use a separate data folder with sample pages, show a search, keep running
+  --demo      use a separate data folder with demo pages, show a search, keep running
   --version   print the version
   --help      print this
 
@@ -92,8 +93,12 @@ function consoleLink(access: Access, token: string, baseUrl: string, dataDir: st
     .map(
       ([name, value]) => `${name}=${/[^\w./-]/.test(value) ? `'${value.replaceAll("'", String.raw`'\''`)}'` : value} `,
     );
-  const again = `${variables.join('')}${readback} open`;
-  return `To look at it, open within a minute\n  ${baseUrl}/#code=${code}\nAfter that, another link is given by\n  ${again}\n`;
+  const command = `${variables.join('')}${readback}`;
+  const next =
+    dataDir === null
+      ? `To add demo pages\n  ${command} demo`
+      : `To search\n  ${command} search when is high water highest`;
+  return `To look at it, open within a minute\n  ${baseUrl}/#code=${code}\nAfter that, another link is given by\n  ${command} open\n${next}\n`;
 }
 
 const exitCodeFor = (reason: unknown): number => (isOperatorError(reason, 'store_damaged') ? damagedExitCode : 1);
@@ -208,12 +213,13 @@ async function main(): Promise<void> {
       void stop(exitCodeFor(reason));
     });
     if (demo) {
-      await runDemo({
-        client: serviceClient(settings, baseUrl, 'write'),
-        token: operator.token,
-        say: (line) => process.stdout.write(`${line}\n`),
-        columns: Math.min(100, process.stdout.columns ?? 80),
-      });
+      const { stdout, stderr, env } = process;
+      const columns = columnsOf(env);
+      const terminal = openTerminal({ stdout, stderr, colors: true, monotonic: () => performance.now(), columns });
+      await showDemo({ settings, url: baseUrl, terminal, json: false, signal: new AbortController().signal }).catch(
+        (err) => log.warn({ err }, 'the demo cannot be shown'),
+      );
+      stdout.write('\nThe service keeps running; Ctrl-C stops it.\n');
       if (showsLink) process.stdout.write(`${consoleLink(access, operator.token, clientUrl, settings.data_dir)}\n`);
     }
   } catch (error) {

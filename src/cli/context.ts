@@ -31,13 +31,16 @@ export interface Context {
   signal: AbortSignal;
 }
 
+/** What a command over HTTP needs. */
+export type ServiceContext = Pick<Context, 'settings' | 'url' | 'terminal' | 'json' | 'signal'>;
+
 export interface ContextOptions {
   warns?: boolean;
   /** The library is in the settings. */
   isKnown?: boolean;
 }
 
-export function clientOf({ settings, url }: Context, scope: Scope): ServiceClient {
+export function clientOf({ settings, url }: ServiceContext, scope: Scope): ServiceClient {
   return serviceClient(settings, url, scope);
 }
 
@@ -58,11 +61,11 @@ export async function withStore<Result>(
   return await use(view);
 }
 
-export function get<Reply>(context: Context, path: string): Promise<Reply> {
+export function get<Reply>(context: ServiceContext, path: string): Promise<Reply> {
   return clientOf(context, 'read').call<Reply>('GET', path, undefined, context.signal);
 }
 
-export function post<Reply>(context: Context, path: string, body?: unknown): Promise<Reply> {
+export function post<Reply>(context: ServiceContext, path: string, body?: unknown): Promise<Reply> {
   return clientOf(context, 'write').call<Reply>('POST', path, body, context.signal);
 }
 
@@ -125,7 +128,7 @@ const lookTimeoutMs = 60_000;
 /** Ms. A search during a busy import may take long. */
 const callTimeoutMs = 120_000;
 
-export function serviceClient(settings: Settings, url: string | undefined, scope: Scope) {
+function serviceClient(settings: Settings, url: string | undefined, scope: Scope) {
   const baseUrl = (url ?? addressOf(settings)).replace(/(?<!\/)\/+$/, '');
   const call = async <Reply>(
     method: string,

@@ -39,6 +39,7 @@ const load = {
   ask: () => import('./commands/ask.ts'),
   backup: () => import('./commands/backup.ts'),
   cluster: () => import('./commands/cluster.ts'),
+  demo: () => import('./commands/demo.ts'),
   doctor: () => import('./commands/doctor.ts'),
   export: () => import('./commands/export.ts'),
   forget: () => import('./commands/forget.ts'),
@@ -89,8 +90,14 @@ export function createProgram(options: ProgramOptions): Command {
 
   program.commandsGroup('Service:');
   command('serve', 'run the service in the foreground, like `npm start`')
-    .option('--demo', 'use a separate data folder with sample pages')
+    .option('--demo', 'use a separate data folder with demo pages')
     .action(({ demo = false }) => serve({ demo }));
+
+  const demo = command(
+    'demo',
+    'add demo pages to a library without pages; if no service runs, serve them from a folder of their own',
+  ).action(runs(load.demo, 'demoCommand', serve));
+  inside(demo, 'remove', 'delete the demo pages').action(runs(load.demo, 'removeDemoCommand'));
 
   command('open', 'open the console in a browser, signed in by a one-time link')
     .option('--print', 'print the link instead (valid for one minute)')

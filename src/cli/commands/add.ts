@@ -4,7 +4,7 @@ import { collected } from '../../compute/structures/pieces.ts';
 import { decodeText } from '../../compute/text/decode-text.ts';
 import { errorMessage } from '../../domain/errors.ts';
 import type { IngestBatchResult, PageStatusBatchResponse } from '../../domain/page.ts';
-import { type Context, post } from '../context.ts';
+import { type Context, post, type ServiceContext } from '../context.ts';
 import { bar, CliError, type ExitCode, exitCodes, fitted, plain, type Terminal } from '../output.ts';
 
 export interface AddArguments {
@@ -63,7 +63,7 @@ function lineOf(terminal: Terminal, result: IngestBatchResult & { url: string })
 }
 
 /** Wait until every page is indexed or dead; returns the dead ones. */
-async function waitFor(context: Context, ids: readonly string[]) {
+export async function waitFor(context: ServiceContext, ids: readonly string[]) {
   const { terminal, json, signal } = context;
   const dead: { page_id: string; last_error: string | null }[] = [];
   let open = [...new Set(ids)];

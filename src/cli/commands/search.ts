@@ -1,7 +1,7 @@
 import { zoneFor } from '../../compute/ranking/query-operators.ts';
 import { countLines, noResultsText } from '../../domain/no-results-text.ts';
 import { maxPages, type SearchResponse, type SearchSort } from '../../domain/search.ts';
-import { type Context, clientOf, tell } from '../context.ts';
+import { clientOf, type ServiceContext, tell } from '../context.ts';
 import { byline, counted, day, type ExitCode, exitCodes, fitted, plain, type Terminal, wrapped } from '../output.ts';
 
 export interface SearchArguments {
@@ -41,7 +41,7 @@ function shown(line: string, terminal: Terminal): string {
 }
 
 export async function searchCommand(
-  context: Context,
+  context: ServiceContext,
   words: readonly string[],
   args: SearchArguments,
 ): Promise<ExitCode> {
