@@ -242,4 +242,14 @@ test('who signs in while another tab is still asking who it is, is who that tab 
     }, new URL(body.url).hash);
   });
   await until(async () => (await shown()) === 'phone', 'the later one is shown');
+
+  await t.test('an empty library offers demo pages, says that it has them, and is rid of them by a click', async () => {
+    await page.getByRole('button', { name: 'Add demo pages' }).click();
+    await page.getByText('This library contains demo pages.').waitFor();
+    assert.deepEqual(await accessibilityFaults(page), []);
+    await page.getByRole('button', { name: 'Remove demo pages' }).click();
+    await page.getByText('Your library is empty').waitFor();
+    const { body } = await service.call('GET', '/v1/blacklist', undefined, { token: ben });
+    assert.deepEqual(body, { entries: [] });
+  });
 });

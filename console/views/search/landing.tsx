@@ -1,31 +1,42 @@
 /** The start page: recently read pages, or how to fill an empty library. */
+import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
-import type { PageListResponse } from '../../../src/domain/page.ts';
-import { call, get } from '../../api/client.ts';
+import { demoDomain } from '../../../src/domain/demo.ts';
+import type { DemoRemovedResponse, PageListResponse } from '../../../src/domain/page.ts';
+import { call, epoch, get } from '../../api/client.ts';
 import { useLoad, useRepeat } from '../../api/load.ts';
 import { notify, useAttempt } from '../../app/notices.tsx';
 import { linkTo } from '../../app/router.ts';
 import { mayWrite } from '../../app/session.tsx';
-import { ago, dateOf } from '../../ui/format.ts';
+import { ago, dateOf, many } from '../../ui/format.ts';
 import { Icon, type IconName } from '../../ui/icon.tsx';
 import { PageRow } from '../../ui/page-row.tsx';
-import { Badge, FormFault, Waiting } from '../../ui/parts.tsx';
+import { ActButton, Badge, FormFault, Waiting } from '../../ui/parts.tsx';
 import { typedAddress } from '../../ui/text.tsx';
 import { KnownAddress } from '../sources/address-check.tsx';
+import { dropKeptSearches } from './use-search.ts';
 
 const shownPages = 12;
 const lookAgainMs = 3000;
+const demoQuery = 'why do tomatoes crack after heavy rain';
 
 export function Landing() {
   const newest = useLoad((signal) => get<PageListResponse>('/v1/pages', { limit: shownPages }, signal), []);
   const { data, error, reload } = newest;
+  const demo = useLoad((signal) => get<PageListResponse>('/v1/pages', { domain: demoDomain, limit: 1 }, signal), []);
   const isEmpty = data?.pages.length === 0;
   const isBusy = data?.pages.some(({ status }) => status === 'queued' || status === 'indexing') ?? false;
-  useRepeat([newest], lookAgainMs, isEmpty || isBusy);
+  useRepeat([newest, demo], lookAgainMs, isEmpty || isBusy);
   if (data === undefined) return <Waiting error={error} retry={reload} />;
   if (isEmpty) return <Welcome reload={reload} />;
   return (
     <section class="recent" aria-labelledby="recent">
+      {demo.data !== undefined && demo.data.pages.length > 0 && (
+        <DemoBar label="Remove demo pages" act={removeDemo}>
+          This library contains demo pages. Search for <a href={linkTo('search', '', { q: demoQuery })}>{demoQuery}</a>,
+          in any language.
+        </DemoBar>
+      )}
       <div class="section-head">
         <h2 id="recent">Newest in your library</h2>
         <a href={linkTo('time')} class="quiet-link">
@@ -46,6 +57,38 @@ export function Landing() {
         ))}
       </ul>
     </section>
+  );
+}
+
+async function addDemo(): Promise<void> {
+  await call('POST', '/v1/demo');
+  epoch.value++;
+}
+
+async function removeDemo(): Promise<void> {
+  const { pages_purged } = await call<DemoRemovedResponse>('DELETE', '/v1/demo');
+  dropKeptSearches();
+  epoch.value++;
+  notify(`Deleted ${many(pages_purged, 'demo page')}`);
+}
+
+interface DemoBarProps {
+  label: string;
+  act: () => Promise<void>;
+  children: ComponentChildren;
+}
+
+function DemoBar({ label, act, children }: DemoBarProps) {
+  return (
+    <div class="bar bar-fill">
+      <Icon name="why" />
+      <span>{children}</span>
+      {mayWrite() && (
+        <ActButton class="button button-small" act={act}>
+          {label}
+        </ActButton>
+      )}
+    </div>
   );
 }
 
@@ -100,6 +143,11 @@ function Welcome({ reload }: { reload: () => void }) {
           </li>
         ))}
       </ul>
+      {mayWrite() && (
+        <DemoBar label="Add demo pages" act={addDemo}>
+          Or look around first, in demo pages that one click removes.
+        </DemoBar>
+      )}
       {mayWrite() && <AddAddress added={reload} />}
     </section>
   );
