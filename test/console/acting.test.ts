@@ -4,6 +4,8 @@ import { test } from 'node:test';
 import type { EntityDetailResponse } from '../../src/domain/entity.ts';
 import type { PageChunksResponse, PageListResponse, PageResponse, PageStatusResponse } from '../../src/domain/page.ts';
 import { until, withEntities } from '../process/service.ts';
+import { Site, say } from '../providers/small-web.ts';
+import { newestFirst } from '../scope.ts';
 import {
   accessibilityFaults,
   gateOf,
@@ -19,7 +21,11 @@ import { plainPages } from './library.ts';
 import { sharedConsole } from './shared-console.ts';
 
 // One attempt, so that a page which cannot be fetched is dead at once.
-const shared = sharedConsole(plainPages, { ...withEntities, SERVICE_JOBS__MAX_ATTEMPTS: '1' });
+const shared = sharedConsole(plainPages, {
+  ...withEntities,
+  SERVICE_JOBS__MAX_ATTEMPTS: '1',
+  SERVICE_FETCH__ALLOW_PRIVATE_HOSTS: '["localhost"]',
+});
 
 /** Which name this is, or undefined. */
 const idOf = async (name: string) =>
@@ -214,6 +220,26 @@ test('a page gets tags, a note and highlights, which are gone to and removed', {
   await show(`#/page/${page_id}?passage=${before.chunks[0].chunk_id}&at=0`);
   await page.reload();
   await page.locator('.passage-mark').first().waitFor();
+});
+
+test('a page that is fetched again shows its new text, or why there is none', { skip }, async (t) => {
+  let words = 'The weir was closed for repairs. ';
+  const site = await Site.open(newestFirst(t), {
+    '/weir': (request, response) => say(`<article><p>${words.repeat(9)}</p></article>`)(request, response),
+  });
+  const id = await shared.service.add({ url: site.url('/weir', 'localhost') });
+  const { page, show } = await shared.signedIn();
+  await show(`#/page/${id}`);
+  const text = page.locator('.prose');
+  await text.getByText('closed for repairs').waitFor();
+  words = 'The weir was opened on Monday. ';
+  const refresh = page.getByRole('button', { name: 'Fetch text again' });
+  await refresh.click();
+  await text.getByText('opened on Monday').waitFor();
+  words = '';
+  await refresh.click();
+  await page.locator('.notice-error', { hasText: 'The page could not be fetched: ' }).waitFor();
+  await text.getByText('opened on Monday').waitFor();
 });
 
 test('a form that is sent in haste is sent once', { skip }, async () => {

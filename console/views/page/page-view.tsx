@@ -1,7 +1,8 @@
 /** A page: its stored text and details. */
-import { useMemo, useState } from 'preact/hooks';
+import { useEffect, useMemo, useState } from 'preact/hooks';
 import { textFragmentLink } from '../../../src/compute/web/text-fragment.ts';
 import type { EntitySummary, PageEntitiesResponse } from '../../../src/domain/entity.ts';
+import type { JobResponse } from '../../../src/domain/job.ts';
 import type {
   PageChunksResponse,
   PageRefreshResponse,
@@ -9,6 +10,7 @@ import type {
   PageStatusResponse,
 } from '../../../src/domain/page.ts';
 import { ApiError, call, get, inOneDirection } from '../../api/client.ts';
+import { listenToJobs } from '../../api/events.ts';
 import { useLoad, useRepeat } from '../../api/load.ts';
 import { attempt, notify } from '../../app/notices.tsx';
 import { leaveBack, linkTo, route, useKept, useTitle } from '../../app/router.ts';
@@ -71,6 +73,19 @@ function OnePage({ pageId }: { pageId: string }) {
   const again = () => {
     for (const { reload } of parts) reload();
   };
+  const [refreshJob, setRefreshJob] = useState<string | null>(null);
+  useEffect(() => {
+    if (refreshJob === null) return;
+    const hear = ({ job_id, status, last_error }: JobResponse) => {
+      if (job_id !== refreshJob || (status !== 'done' && status !== 'dead')) return;
+      setRefreshJob(null);
+      if (status === 'dead')
+        return notify(`The page could not be fetched: ${inOneDirection(last_error ?? '')}`, 'error');
+      again();
+      notify('The page was fetched again.');
+    };
+    return listenToJobs({ snapshot: ({ jobs }) => jobs.forEach(hear), job: hear });
+  }, [refreshJob]);
   useRepeat(parts, waitedMs, page.data !== undefined && page.data.status !== 'indexed' && page.data.status !== 'dead');
   if (page.error instanceof ApiError && page.error.status === 404) {
     return (
@@ -107,6 +122,7 @@ function OnePage({ pageId }: { pageId: string }) {
         body: { page_ids: [pageId] },
       });
       notify(refreshWords[results[0].outcome]);
+      setRefreshJob(results[0].job_id);
       again();
     });
   return (
