@@ -1,4 +1,4 @@
-/** A page's stored text as paragraphs, with its highlights, scrolled to a passage. Long texts are shown in parts. */
+/** A page's stored text by lines, with its highlights, scrolled to a passage. Long texts are shown in parts. */
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { isTyping } from '../../app/keys.tsx';
 import { notify } from '../../app/notices.tsx';
@@ -6,13 +6,31 @@ import { kept, useKept } from '../../app/router.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { maxQuote, type Range, selectedRange } from './highlights.ts';
 
-/** A paragraph is a line of the text. */
-function paragraphsOf(text: string): Range[] {
-  const ranges: Range[] = [];
-  for (const { 0: line, index } of text.matchAll(/[^\n]+/g)) {
-    if (line.trim() !== '') ranges.push({ start: index, end: index + line.length });
+interface Line extends Range {
+  kind: '' | 'prose-heading' | 'prose-item' | 'prose-row';
+  /** Whether the line before it is of the same block. */
+  follows: boolean;
+}
+
+const blocks = /[^\n]+(?:\n[^\n]+)*/g;
+const item = /^\s*(?:[-•*]|\d{1,3}[.)]) /;
+const aligned = /\t|^ {2}/m;
+
+/** As extraction writes a text: items of a list have a marker, rows of a table tabs, and code its spaces. */
+function linesOf(text: string, headings: ReadonlySet<string | null>): Line[] {
+  const lines: Line[] = [];
+  for (const { 0: block, index } of text.matchAll(blocks)) {
+    const other = aligned.test(block) ? 'prose-row' : '';
+    let start = index;
+    for (const line of block.split('\n')) {
+      const end = start + line.length;
+      const isHeading = headings.has(line.trim());
+      const kind = isHeading ? 'prose-heading' : item.test(line) ? 'prose-item' : other;
+      if (line.trim() !== '') lines.push({ start, end, kind, follows: start > index });
+      start = end + 1;
+    }
   }
-  return ranges;
+  return lines;
 }
 
 const shownAtFirst = 400;
@@ -24,6 +42,8 @@ interface Mark extends Range {
 
 interface Props {
   text: string;
+  /** Titles of its sections. */
+  headings: ReadonlySet<string | null>;
   passage: Range | null;
   /** Incremented when the passage is requested again. */
   turn: number;
@@ -35,8 +55,8 @@ interface Props {
   onHighlight: ((range: Range) => void) | null;
 }
 
-export function PageText({ text, passage, turn, highlights, target, onHighlight }: Props) {
-  const paragraphs = useMemo(() => paragraphsOf(text), [text]);
+export function PageText({ text, headings, passage, turn, highlights, target, onHighlight }: Props) {
+  const paragraphs = useMemo(() => linesOf(text, headings), [text, headings]);
   const root = useRef<HTMLDivElement>(null);
   const passageMark = useRef<HTMLElement>(null);
   const paragraphAt = (range: Range | null | undefined) =>
@@ -60,26 +80,39 @@ export function PageText({ text, passage, turn, highlights, target, onHighlight 
   ];
   return (
     <div class="prose" ref={root}>
-      {paragraphs.slice(0, shown).map((paragraph, at) => (
-        <p key={paragraph.start} dir="auto" data-start={paragraph.start}>
-          {piecesOf(paragraph, marks).map(({ start, end, passed, highlight }) => {
-            const part = text.slice(start, end);
-            if (!passed && highlight === undefined) return part;
-            const kinds = [...(passed ? ['passage-mark'] : []), ...(highlight === undefined ? [] : ['highlight-mark'])];
-            const isFirst = passed && at === wanted && start === Math.max(paragraph.start, passage?.start ?? 0);
-            return (
-              <mark
-                key={start}
-                class={kinds.join(' ')}
-                {...(highlight !== undefined && { 'data-highlight': highlight, tabIndex: -1 })}
-                {...(isFirst && { ref: passageMark })}
-              >
-                {part}
-              </mark>
-            );
-          })}
-        </p>
-      ))}
+      {paragraphs.slice(0, shown).map((paragraph, at) => {
+        const { kind, follows } = paragraph;
+        const heading = kind === 'prose-heading' && ({ role: 'heading', 'aria-level': 2 } as const);
+        return (
+          <p
+            key={paragraph.start}
+            dir="auto"
+            data-start={paragraph.start}
+            class={`${kind} ${follows ? 'prose-next' : ''}`}
+            {...heading}
+          >
+            {piecesOf(paragraph, marks).map(({ start, end, passed, highlight }) => {
+              const part = text.slice(start, end);
+              if (!passed && highlight === undefined) return part;
+              const kinds = [
+                ...(passed ? ['passage-mark'] : []),
+                ...(highlight === undefined ? [] : ['highlight-mark']),
+              ];
+              const isFirst = passed && at === wanted && start === Math.max(paragraph.start, passage?.start ?? 0);
+              return (
+                <mark
+                  key={start}
+                  class={kinds.join(' ')}
+                  {...(highlight !== undefined && { 'data-highlight': highlight, tabIndex: -1 })}
+                  {...(isFirst && { ref: passageMark })}
+                >
+                  {part}
+                </mark>
+              );
+            })}
+          </p>
+        );
+      })}
       {paragraphs.length > shown && (
         <button type="button" class="button" onClick={() => setMost(shown + 1000)}>
           Show more of the text
