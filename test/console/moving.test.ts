@@ -423,6 +423,37 @@ test('what was opened in the results, and how much of a text is shown, is there 
   await until(async () => (await paragraphs()) === shown, 'as much as before');
 });
 
+test('a text is resized, found as a whole, gone through and left by keys', { skip }, async () => {
+  const { page, show } = await shared.signedIn();
+  await searchFor(page, 'canals');
+  await show(`#/page/${shared.ids.at(-1)}`);
+  const paragraphs = page.locator('.prose p');
+  await paragraphs.nth(399).waitFor();
+  assert.equal(await paragraphs.count(), 400);
+  await page.keyboard.press('Control+f');
+  await paragraphs.nth(699).waitFor();
+  const shape = () =>
+    page.locator('.prose').evaluate((text) => [Number.parseFloat(getComputedStyle(text).fontSize), text.clientWidth]);
+  const [size, width] = await shape();
+  await page.keyboard.press('+');
+  await page.getByRole('button', { name: 'Larger text' }).click();
+  await page.keyboard.press('-');
+  await page.getByRole('button', { name: 'Narrow' }).click();
+  const changed = await shape();
+  assert.ok(changed[0] > size && changed[1] < width, String(changed));
+  await page.keyboard.press('j');
+  const mark = page.locator('.passage-mark');
+  await mark.first().waitFor();
+  const first = await mark.first().textContent();
+  await page.keyboard.press('j');
+  await until(async () => (await mark.first().textContent()) !== first, 'the second passage is marked');
+  await page.reload();
+  await mark.first().waitFor();
+  assert.deepEqual(await shape(), changed);
+  await page.keyboard.press('u');
+  await page.waitForURL(/#\/search/);
+});
+
 test('of links to the same place the one that was followed has the focus on Back', { skip }, async () => {
   const { page, show } = await shared.signedIn();
   await show(`#/search?q=${encodeURIComponent('heron sighting')}`);

@@ -1,10 +1,10 @@
 /** A page's stored text by lines, with its highlights, scrolled to a passage. Long texts are shown in parts. */
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { isTyping } from '../../app/keys.tsx';
 import { notify } from '../../app/notices.tsx';
 import { kept, useKept } from '../../app/router.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { maxQuote, type Range, selectedRange } from './highlights.ts';
+import { useKeys } from './reader.tsx';
 
 interface Line extends Range {
   kind: '' | 'prose-heading' | 'prose-item' | 'prose-row';
@@ -74,6 +74,14 @@ export function PageText({ text, headings, passage, turn, highlights, target, on
     mark?.focus({ preventScroll: true });
     mark?.scrollIntoView({ block: 'center' });
   }, [target]);
+  useEffect(() => {
+    if (paragraphs.length <= shown) return;
+    const onKey = ({ key, ctrlKey, metaKey }: KeyboardEvent) => {
+      if (key === 'f' && (ctrlKey || metaKey)) setMost(paragraphs.length); // the browser finds what is shown
+    };
+    addEventListener('keydown', onKey);
+    return () => removeEventListener('keydown', onKey);
+  }, [paragraphs, shown]);
   const marks: readonly Mark[] = [
     ...(passage === null ? [] : [{ ...passage, highlight: null }]),
     ...highlights.flatMap((range, highlight) => (range === null ? [] : [{ ...range, highlight }])),
@@ -147,25 +155,17 @@ function Selection({
   onHighlight,
 }: Pick<Props, 'text'> & { root: { current: HTMLElement | null }; onHighlight: (range: Range) => void }) {
   const [range, setRange] = useState<Range | null>(null);
-  const latest = useRef(() => {});
-  latest.current = () => {
+  const highlight = () => {
     if (range === null) return;
     if (range.end - range.start > maxQuote) return notify(`Select at most ${maxQuote} characters.`, 'error');
     getSelection()?.removeAllRanges();
     onHighlight(range);
   };
+  useKeys({ h: highlight });
   useEffect(() => {
     const look = () => setRange(root.current === null ? null : selectedRange(root.current, text));
-    const onKey = (event: KeyboardEvent) => {
-      if (event.key !== 'h' || event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
-      latest.current();
-    };
     document.addEventListener('selectionchange', look);
-    addEventListener('keydown', onKey);
-    return () => {
-      document.removeEventListener('selectionchange', look);
-      removeEventListener('keydown', onKey);
-    };
+    return () => document.removeEventListener('selectionchange', look);
   }, [text]);
   if (range === null) return null;
   return (
@@ -176,7 +176,7 @@ function Selection({
         class="button button-primary"
         aria-label="Highlight"
         onMouseDown={(event) => event.preventDefault()}
-        onClick={() => latest.current()}
+        onClick={highlight}
       >
         <Icon name="edit" />
         Highlight

@@ -13,7 +13,7 @@ import { ApiError, call, get, inOneDirection } from '../../api/client.ts';
 import { listenToJobs } from '../../api/events.ts';
 import { useLoad, useRepeat } from '../../api/load.ts';
 import { attempt, notify } from '../../app/notices.tsx';
-import { leaveBack, linkTo, route, useKept, useTitle } from '../../app/router.ts';
+import { go, leaveBack, linkTo, route, useKept, useTitle } from '../../app/router.ts';
 import { mayWrite } from '../../app/session.tsx';
 import { count, fullDateOf, many, readingTime, timeOf } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
@@ -26,6 +26,7 @@ import { Annotations, editorOf } from './annotations.tsx';
 import { BlockSiteDialog, deleteLater, isDeleted } from './delete-pages.tsx';
 import { highlightOf, placeOf, type Range } from './highlights.ts';
 import { PageText } from './page-text.tsx';
+import { ReaderBar } from './reader.tsx';
 import { SimilarPages } from './similar-pages.tsx';
 
 const passagesAtOnce = 200;
@@ -117,6 +118,11 @@ function OnePage({ pageId }: { pageId: string }) {
       await edit({ add_highlights: [highlightOf(text, range)] });
       notify('Highlighted');
     });
+  const goTo = (place: number) => {
+    if (passages[place] === undefined) return;
+    go(passageLink(pageId, passages[place]), { replace: true });
+    setTurn(turn + 1);
+  };
   const refresh = () =>
     attempt(async () => {
       const { results } = await call<PageRefreshResponse>('POST', '/v1/pages/refresh', {
@@ -196,15 +202,25 @@ function OnePage({ pageId }: { pageId: string }) {
             )}
           </Empty>
         ) : (
-          <PageText
-            text={data.body_text}
-            headings={headings}
-            passage={passage}
-            turn={turn}
-            highlights={places}
-            target={target}
-            onHighlight={mayWrite() ? addHighlight : null}
-          />
+          <>
+            <ReaderBar
+              keys={{
+                j: () => goTo(at + 1),
+                k: () => goTo(at - 1),
+                o: () => outside !== null && open(outside, '_blank', 'noopener'),
+                u: leaveBack,
+              }}
+            />
+            <PageText
+              text={data.body_text}
+              headings={headings}
+              passage={passage}
+              turn={turn}
+              highlights={places}
+              target={target}
+              onHighlight={mayWrite() ? addHighlight : null}
+            />
+          </>
         )}
       </article>
       <aside class="page-side" aria-label="About this page">
