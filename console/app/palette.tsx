@@ -5,6 +5,7 @@ import type { QuerySuggestion, SuggestResponse } from '../../src/domain/search.t
 import { get } from '../api/client.ts';
 import { Icon, type IconName } from '../ui/icon.tsx';
 import { type Criteria, criteriaOf, linkOf } from '../views/search/criteria.ts';
+import { savedSearches } from '../views/search/saved-searches.tsx';
 import { maxTyped, Option, SuggestionOption, searchOf } from '../views/search/suggestions.tsx';
 import { pauseMs } from '../views/search/use-search.ts';
 import { keysShown, paletteShown } from './keys.tsx';
@@ -55,12 +56,16 @@ function matching(entries: readonly Entry[], typed: string): Entry[] {
 }
 
 function choicesFor(typed: string, found: readonly QuerySuggestion[]): (Entry | QuerySuggestion)[] {
-  if (typed === '') return [...actions];
+  const saved = savedSearches.value.map(({ name, link }) => ({
+    ...{ icon: 'star' as const, text: name, detail: 'Saved search' },
+    run: () => go(link),
+  }));
+  if (typed === '') return [...actions, ...saved];
   const asked: Entry[] = [
     { icon: 'search', text: typed, detail: 'Search', run: () => search({ query: typed }) },
     { icon: 'ask', text: typed, detail: 'Ask', run: () => search({ query: typed }, 'ask') },
   ];
-  return [...matching(actions, typed), ...asked, ...found, ...matching(operators, typed)];
+  return [...matching([...saved, ...actions], typed), ...asked, ...found, ...matching(operators, typed)];
 }
 
 const listId = 'palette-list';

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import type { Page } from 'playwright-core';
 import type { PageResponse } from '../../src/domain/page.ts';
 import { until } from '../process/service.ts';
-import { gateOf, results, searchBox, searchFor, seen, skip, titles } from './browser.ts';
+import { accessibilityFaults, gateOf, results, searchBox, searchFor, seen, skip, titles } from './browser.ts';
 import { plainPages } from './library.ts';
 import { sharedConsole } from './shared-console.ts';
 
@@ -452,6 +452,33 @@ test('a text is resized, found as a whole, gone through and left by keys', { ski
   assert.deepEqual(await shape(), changed);
   await page.keyboard.press('u');
   await page.waitForURL(/#\/search/);
+});
+
+test('a search is saved with its filters and order, listed, opened and removed', { skip }, async () => {
+  const { page, show } = await shared.signedIn();
+  await show('#/search?q=governor&site=engines.example&sort=newest');
+  const button = page.getByRole('button', { name: 'Save search' });
+  await button.click();
+  const name = page.getByRole('dialog').getByLabel('Name');
+  assert.equal(await name.inputValue(), 'governor · engines.example · Newest');
+  await name.fill('Engines');
+  assert.deepEqual(await accessibilityFaults(page), []);
+  await page.keyboard.press('Enter');
+  await page.getByRole('button', { name: 'Save search', pressed: true }).waitFor();
+  await show('#/search');
+  await page.reload();
+  await page.getByRole('link', { name: 'Engines', exact: true }).click();
+  await page.waitForURL(/q=governor&site=engines\.example&sort=newest$/);
+  await results(page).first().waitFor();
+  await page.keyboard.press('Control+k');
+  await page.keyboard.type('engines');
+  await page.getByRole('option', { name: 'Engines Saved search' }).waitFor();
+  await page.keyboard.press('Escape');
+  await button.click();
+  await page.getByRole('button', { name: 'Save search', pressed: false }).waitFor();
+  await show('#/search');
+  await page.getByRole('heading', { name: 'Newest in your library' }).waitFor();
+  assert.equal(await page.getByRole('heading', { name: 'Saved searches' }).count(), 0);
 });
 
 test('of links to the same place the one that was followed has the focus on Back', { skip }, async () => {

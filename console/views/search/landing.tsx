@@ -14,6 +14,7 @@ import { PageRow } from '../../ui/page-row.tsx';
 import { ActButton, Badge, FormFault, Waiting } from '../../ui/parts.tsx';
 import { typedAddress } from '../../ui/text.tsx';
 import { KnownAddress } from '../sources/address-check.tsx';
+import { SavedSearches } from './saved-searches.tsx';
 import { dropKeptSearches } from './use-search.ts';
 
 const shownPages = 12;
@@ -30,33 +31,36 @@ export function Landing() {
   if (data === undefined) return <Waiting error={error} retry={reload} />;
   if (isEmpty) return <Welcome reload={reload} />;
   return (
-    <section class="recent" aria-labelledby="recent">
-      {demo.data !== undefined && demo.data.pages.length > 0 && (
-        <DemoBar label="Remove demo pages" act={removeDemo}>
-          This library contains demo pages. Search for <a href={linkTo('search', '', { q: demoQuery })}>{demoQuery}</a>,
-          in any language.
-        </DemoBar>
-      )}
-      <div class="section-head">
-        <h2 id="recent">Newest in your library</h2>
-        <a href={linkTo('time')} class="quiet-link">
-          All by time
-          <Icon name="chevron" />
-        </a>
-      </div>
-      <ul class="page-list">
-        {data.pages.map((page) => (
-          <PageRow key={page.page_id} page={page} domain={page.domain}>
-            {page.status !== 'indexed' && (
-              <Badge kind={page.status === 'dead' ? 'bad' : 'live'}>{stateWords[page.status]}</Badge>
-            )}
-            <time dateTime={page.last_seen_at} title={dateOf(page.last_seen_at)}>
-              {ago(page.last_seen_at)}
-            </time>
-          </PageRow>
-        ))}
-      </ul>
-    </section>
+    <>
+      <SavedSearches />
+      <section class="recent" aria-labelledby="recent">
+        {demo.data !== undefined && demo.data.pages.length > 0 && (
+          <DemoBar label="Remove demo pages" act={removeDemo}>
+            This library contains demo pages. Search for{' '}
+            <a href={linkTo('search', '', { q: demoQuery })}>{demoQuery}</a>, in any language.
+          </DemoBar>
+        )}
+        <div class="section-head">
+          <h2 id="recent">Newest in your library</h2>
+          <a href={linkTo('time')} class="quiet-link">
+            All by time
+            <Icon name="chevron" />
+          </a>
+        </div>
+        <ul class="page-list">
+          {data.pages.map((page) => (
+            <PageRow key={page.page_id} page={page} domain={page.domain}>
+              {page.status !== 'indexed' && (
+                <Badge kind={page.status === 'dead' ? 'bad' : 'live'}>{stateWords[page.status]}</Badge>
+              )}
+              <time dateTime={page.last_seen_at} title={dateOf(page.last_seen_at)}>
+                {ago(page.last_seen_at)}
+              </time>
+            </PageRow>
+          ))}
+        </ul>
+      </section>
+    </>
   );
 }
 

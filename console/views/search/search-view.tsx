@@ -11,6 +11,7 @@ import { type Criteria, criteriaOf, isFiltered, linkOf, maxLetters, sortNames } 
 import { FilterChips, FilterPanel } from './filters.tsx';
 import { Landing } from './landing.tsx';
 import { ResultList } from './result-list.tsx';
+import { SaveButton } from './saved-searches.tsx';
 import { useSuggestions } from './suggestions.tsx';
 import { type Counted, type Found, nothingCounted, useSearch } from './use-search.ts';
 
@@ -223,6 +224,7 @@ export function SearchView() {
                 ))}
               </select>
             </label>
+            <SaveButton criteria={{ ...criteria, query: title }} />
             <a class="quiet-link" href={linkOf({ ...criteria, query: title }, 'map')}>
               On the map
               <Icon name="chevron" />
