@@ -4,7 +4,7 @@
  */
 import { effect, signal } from '@preact/signals';
 import type { JobEventData, JobListResponse } from '../../src/domain/job.ts';
-import { epoch } from './client.ts';
+import { connection, epoch } from './client.ts';
 
 export interface JobListener {
   snapshot?: (list: JobListResponse) => void;
@@ -64,7 +64,7 @@ function open(): void {
     if (source !== stream) return;
     stream.close();
     streamState.value = 'connecting';
-    timer = setTimeout(open, pauseMs);
+    timer = setTimeout(() => connection.peek() === 'ok' && open(), pauseMs);
     pauseMs = Math.min(pauseMs * 2, longestPauseMs);
   });
 }

@@ -1,6 +1,6 @@
 /** Loads a view's data when it opens, when its inputs change, and when the service is back. */
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
-import { epoch, get, isAbort } from './client.ts';
+import { connection, epoch, get, isAbort } from './client.ts';
 
 export interface Loaded<Data> {
   /** The last data; stays while reloading. */
@@ -82,7 +82,7 @@ export function useRepeat(
   useEffect(() => {
     if (!isOn) return;
     const timer = setInterval(() => {
-      if (document.hidden) return;
+      if (document.hidden || connection.peek() === 'lost') return; // loaded again when the service is back
       for (const { loading, reload } of latest.current) if (!loading) reload();
     }, everyMs);
     return () => clearInterval(timer);
