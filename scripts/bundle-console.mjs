@@ -1,5 +1,6 @@
-// Makes dist/console/ of console/: hashed scripts, styles and fonts in assets/, the page that names them, and the icon. The page names the first
-// script only; what it loads later carries its hash in its name, too.
+// Makes dist/console/ of console/: hashed scripts, styles and fonts in assets/, the page that names them, its service worker, manifest and icons. The
+// page names the first script only; what it loads later carries its hash in its name, too.
+import { createHash } from 'node:crypto';
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { build } from 'esbuild';
@@ -40,5 +41,11 @@ export async function bundleConsole(root, outdir) {
   for (const [mark, text] of Object.entries(tags)) page = page.replace(mark, text);
   mkdirSync(outdir, { recursive: true });
   writeFileSync(join(outdir, 'index.html'), page);
-  copyFileSync(join(root, 'console', 'favicon.svg'), join(outdir, 'favicon.svg'));
+  const shell = [script, cssBundle, ...first].map(asset);
+  const version = createHash('sha256').update(page).digest('base64url');
+  const worker = readFileSync(join(root, 'console', 'service-worker.js'), 'utf8');
+  const constants = `const version = ${JSON.stringify(version)};\nconst shell = ${JSON.stringify(shell)};\n`;
+  writeFileSync(join(outdir, 'service-worker.js'), constants + worker);
+  for (const name of ['favicon.svg', 'manifest.webmanifest', 'icon-192.png', 'icon-512.png', 'icon-maskable.png'])
+    copyFileSync(join(root, 'console', name), join(outdir, name));
 }

@@ -22,6 +22,7 @@ import { Notices } from './notices.tsx';
 import { Palette } from './palette.tsx';
 import { currentPart, currentView, kept, type LeftBy, linksTo, linkTo, returns, setTitle } from './router.ts';
 import { Brand, holder, SignInDialog, SignInPage, SwitchDialog } from './session.tsx';
+import { ShareDialog } from './share.tsx';
 import { nextTheme, theme } from './theme.ts';
 import { type ViewEntry, views } from './views.ts';
 
@@ -151,6 +152,7 @@ function Frame() {
       <Palette />
       {session.value === 'expired' && <SignInDialog />}
       {session.value === 'in' && <SwitchDialog />}
+      {session.value === 'in' && <ShareDialog />}
     </Fragment>
   );
 }

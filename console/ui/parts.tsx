@@ -208,11 +208,13 @@ interface ConfirmProps {
   onAct: () => Promise<unknown>;
   /** Also after the action. */
   onClose: () => void;
+  /** Whether it can be undone. */
+  isSafe?: boolean;
   children?: ComponentChildren;
 }
 
-/** Confirms an irreversible action. */
-export function Confirm({ title, act, onAct, onClose, children }: ConfirmProps) {
+/** Asks before an action. */
+export function Confirm({ title, act, onAct, onClose, isSafe = false, children }: ConfirmProps) {
   const { busy, said, attempt: attemptHere } = useAttempt();
   const doIt = () =>
     attemptHere(async () => {
@@ -227,7 +229,12 @@ export function Confirm({ title, act, onAct, onClose, children }: ConfirmProps) 
         <button type="button" class="button" disabled={busy} onClick={onClose}>
           Cancel
         </button>
-        <button type="button" class="button button-danger" disabled={busy} onClick={doIt}>
+        <button
+          type="button"
+          class={`button ${isSafe ? 'button-primary' : 'button-danger'}`}
+          disabled={busy}
+          onClick={doIt}
+        >
           {act}
         </button>
       </div>

@@ -62,6 +62,28 @@ test('an address that is added in haste is one visit', { skip }, async () => {
   await page.unrouteAll({ behavior: 'wait' });
 });
 
+test('a page that an app shares is added after a press, and not before', { skip }, async () => {
+  const { page } = await shared.signedIn();
+  const address = 'http://127.0.0.1:9/shared?a=1&b=2';
+  const found = async () => {
+    const path = `/v1/pages?url=${encodeURIComponent(address)}`;
+    return (await shared.service.call<PageListResponse>('GET', path)).body.pages.length;
+  };
+  const fields = new URLSearchParams({ title: 'Rivers', text: `Read this: ${address}` });
+  const dialog = page.getByRole('dialog', { name: 'Add this page?' });
+  for (const act of ['Cancel', 'Add page']) {
+    await page.goto(`${shared.service.url}/?${fields}`);
+    await dialog.getByText(address).waitFor();
+    assert.equal(new URL(page.url()).search, '');
+    assert.deepEqual(await accessibilityFaults(page), []);
+    assert.equal(await found(), 0);
+    await dialog.getByRole('button', { name: act }).click();
+    await dialog.waitFor({ state: 'detached' });
+  }
+  await page.waitForURL(/#\/page\/pg_/);
+  assert.equal(await found(), 1);
+});
+
 test('two names are merged, and split again', { skip }, async () => {
   const [one, other] = ['Zalubake Lake', 'Kodimure Lake'];
   await mention(one, other);

@@ -82,7 +82,13 @@ export interface PageOptions extends BrowserContextOptions {
 
 export async function newContext(browser: Browser, options: BrowserContextOptions = {}): Promise<BrowserContext> {
   const viewport = { width: 1280, height: 900 };
-  const context = await browser.newContext({ viewport, locale: 'en-GB', reducedMotion: 'reduce', ...options });
+  const context = await browser.newContext({
+    viewport,
+    locale: 'en-GB',
+    reducedMotion: 'reduce',
+    serviceWorkers: 'block', // routes of a test do not see what one asks for
+    ...options,
+  });
   context.setDefaultTimeout(patienceMs);
   faultsIn.set(context, []);
   return context;
@@ -110,7 +116,7 @@ export async function openIn(
   page.on('pageerror', (error) => note(`script: ${error.message}`));
   page.on('console', (message) => {
     // Drawing by software is slow at being looked at: that is the driver's, not the page's.
-    if (message.text().includes('GL Driver Message')) return;
+    if (/GL Driver Message|blocked by Playwright/.test(message.text())) return;
     if (message.type() === 'error' || message.type() === 'warning') note(`console: ${message.text()}`);
   });
   page.on('dialog', (dialog) => {

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import type { Locator, Page, Request, Route } from 'playwright-core';
 import { freePort } from '../free-port.ts';
 import { until, withEntities } from '../process/service.ts';
-import { endSessions, leave, openPage, searchBox, searchFor, skip, titles, token } from './browser.ts';
+import { endSessions, leave, openPage, results, searchBox, searchFor, skip, titles, token } from './browser.ts';
 import { plainPages } from './library.ts';
 import { sharedConsole } from './shared-console.ts';
 
@@ -365,4 +365,23 @@ test('a service that goes and comes back is waited for', { skip }, async () => {
   await shared.service.start();
   await until(async () => (await titles(page))[0] === 'Bread from a starter', 'the search was sent again');
   assert.equal(await page.getByText('The service does not answer').count(), 0);
+});
+
+test('the console opens while the service is away, and keeps no answer of it', { skip }, async () => {
+  const allowed = /ERR_|Failed to (?:load|fetch)/;
+  const { page } = await shared.signedIn({ serviceWorkers: 'allow', allowed });
+  await searchFor(page, 'governor');
+  await page.waitForFunction(() => navigator.serviceWorker.controller !== null);
+  const kept = await page.evaluate(async () => {
+    const stores = await Promise.all((await caches.keys()).map((name) => caches.open(name)));
+    const requests = await Promise.all(stores.map((store) => store.keys()));
+    return requests.flat().map(({ url }) => new URL(url).pathname);
+  });
+  assert.ok(kept.includes('/'));
+  for (const path of kept) assert.match(path, /^\/(?:assets\/[\w.-]+)?$/);
+  await shared.service.stop();
+  await page.reload();
+  await page.getByText('The service does not answer').waitFor();
+  await shared.service.start();
+  await results(page).first().waitFor();
 });

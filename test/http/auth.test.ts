@@ -26,8 +26,10 @@ test('every route there is has a scope, and only health, readiness, signing in a
       'POST /v1/pair',
       'GET /',
       'HEAD /',
-      'GET /favicon.svg',
-      'HEAD /favicon.svg',
+      ...[
+        ...['favicon.svg', 'icon-192.png', 'icon-512.png', 'icon-maskable.png'],
+        ...['manifest.webmanifest', 'service-worker.js'],
+      ].flatMap((name) => [`GET /${name}`, `HEAD /${name}`]),
       'GET /assets/*',
       'HEAD /assets/*',
     ],

@@ -7,7 +7,7 @@ import { temporaryFolder } from '../scope.ts';
 import { sendRaw, testServer } from './test-server.ts';
 
 const policy =
-  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; font-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; font-src 'self'; worker-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 async function consoleServer(t: TestContext) {
   const home = temporaryFolder(t);
@@ -16,6 +16,9 @@ async function consoleServer(t: TestContext) {
   writeFileSync(join(home, 'secret.txt'), 'secret');
   writeFileSync(join(consoleDir, 'index.html'), '<!doctype html><title>The console</title>');
   writeFileSync(join(consoleDir, 'favicon.svg'), '<svg xmlns="http://www.w3.org/2000/svg"/>');
+  writeFileSync(join(consoleDir, 'icon-192.png'), 'png');
+  writeFileSync(join(consoleDir, 'manifest.webmanifest'), '{}');
+  writeFileSync(join(consoleDir, 'service-worker.js'), 'const version = 1;');
   writeFileSync(join(consoleDir, 'assets', 'app-1a2b3c.js'), 'export const one = 1;');
   writeFileSync(join(consoleDir, 'assets', 'app-1a2b3c.css'), 'body { margin: 0 }');
   writeFileSync(join(consoleDir, 'assets', 'inner', 'font.woff2'), 'font');
@@ -39,6 +42,9 @@ test('page, icon and assets are served without a token, with their types and a s
     ['/', 'text/html; charset=utf-8', 'no-cache'],
     ['/?q=heron', 'text/html; charset=utf-8', 'no-cache'],
     ['/favicon.svg', 'image/svg+xml', 'no-cache'],
+    ['/icon-192.png', 'image/png', 'no-cache'],
+    ['/manifest.webmanifest', 'application/manifest+json', 'no-cache'],
+    ['/service-worker.js', 'application/javascript; charset=utf-8', 'no-cache'],
     ['/assets/app-1a2b3c.js', 'application/javascript; charset=utf-8', 'public, max-age=31536000, immutable'],
     ['/assets/app-1a2b3c.css', 'text/css; charset=utf-8', 'public, max-age=31536000, immutable'],
     ['/assets/inner/font.woff2', 'font/woff2', 'public, max-age=31536000, immutable'],

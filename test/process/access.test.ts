@@ -167,7 +167,7 @@ test('the console that was built is served with all that it names, and nothing o
   const named = Array.from(page.body.matchAll(/\b(?:src|href)="([^"#]+)"/g), ([, path]) => path);
   assert.ok(named.length >= 2);
   for (const path of named) {
-    assert.match(path, /^\/(?:assets\/|favicon\.svg$)/);
+    assert.match(path, /^\/(?:assets\/|favicon\.svg$|manifest\.webmanifest$|icon-maskable\.png$)/);
     const { status, headers } = await get(path);
     assert.equal(status, 200, path);
     assert.equal(headers.get('cache-control')?.includes('immutable'), path.startsWith('/assets/'), path);

@@ -15,6 +15,7 @@ const contentSecurityPolicy = [
   "connect-src 'self'",
   "font-src 'self'",
   "worker-src 'self'",
+  "manifest-src 'self'",
   "base-uri 'none'",
   "form-action 'none'",
   "frame-ancestors 'none'",
@@ -45,6 +46,8 @@ const types: Readonly<Record<string, string>> = {
   '.js': 'application/javascript; charset=utf-8',
   '.css': 'text/css; charset=utf-8',
   '.svg': 'image/svg+xml',
+  '.png': 'image/png',
+  '.webmanifest': 'application/manifest+json',
   '.woff2': 'font/woff2',
 };
 
@@ -96,9 +99,9 @@ export const consoleRoutes: RouteGroup = (app, { consoleDir }) => {
     refresh();
     return answerFile(request, reply, page, pageCaching);
   });
-  app.get('/favicon.svg', { config, schema }, (request, reply) =>
-    answerFile(request, reply, 'favicon.svg', pageCaching),
-  );
+  const icons = ['favicon.svg', 'icon-192.png', 'icon-512.png', 'icon-maskable.png'];
+  for (const name of [...icons, 'manifest.webmanifest', 'service-worker.js'])
+    app.get(`/${name}`, { config, schema }, (request, reply) => answerFile(request, reply, name, pageCaching));
   const asset = { schema: { ...schema, params: z.object({ '*': z.string() }) }, config };
   app.get('/assets/*', asset, (request, reply) =>
     answerFile(request, reply, `assets/${request.params['*']}`, assetCaching),
