@@ -51,6 +51,7 @@ const found = {
     score: 0.5,
     relevance: 0.5,
     cluster: null,
+    tags: [],
     chunks: [0, 1].map((ordinal) => ({
       chunk_id: `ck_${ordinal}`,
       ordinal,

@@ -141,6 +141,7 @@ export const pageResult = z.strictObject({
   score: z.number(),
   relevance,
   cluster: clusterRef.nullable(),
+  tags: z.array(z.string()),
   chunks: z.array(chunkResult),
   exact_match: z.boolean(),
   why: placeReason,

@@ -49,6 +49,7 @@ const result = (no: number, text: string, changes: Partial<PageResult> = {}): Pa
   })),
   exact_match: false,
   duplicates: [],
+  tags: [],
   why: { exact: null, keyword_rank: 1, vector_rank: 1, reranked: true },
   ...changes,
 });

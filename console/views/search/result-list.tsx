@@ -139,6 +139,7 @@ function focusTitle(item: HTMLElement): void {
   item.scrollIntoView({ block: 'nearest' });
 }
 
+const shownTags = 3;
 type Opened = 'why' | 'similar' | 'duplicates';
 
 function Result({
@@ -154,8 +155,8 @@ function Result({
   narrow: Props['narrow'];
   toBox: Props['toBox'];
 }) {
-  const { page_id, canonical_url, domain, cluster, visit_count, first_seen_at, relevance, read_minutes, duplicates } =
-    result;
+  const { page_id, canonical_url, domain, cluster, visit_count, first_seen_at, relevance, duplicates } = result;
+  const { read_minutes, tags } = result;
   const [opened, setOpened] = useKept<Opened | null>(`opened ${page_id}`, null);
   const [showsAll, setShowsAll] = useKept(`all passages ${page_id}`, false);
   const [first, ...rest] = result.chunks;
@@ -195,6 +196,11 @@ function Result({
               <bdi>{cluster.label ?? 'topic'}</bdi>
             </button>
           )}
+          {tags.slice(0, shownTags).map((tag) => (
+            <button key={tag} type="button" class="topic-link" title="Only this tag" onClick={() => narrow({ tag })}>
+              <bdi>#{tag}</bdi>
+            </button>
+          ))}
           <Relevance value={relevance} />
         </p>
         <h2 class="result-head">

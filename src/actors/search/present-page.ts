@@ -62,6 +62,7 @@ export function presentPage(
     score: ordered.score,
     relevance: rounded(ordered.relevance),
     cluster: clusterRefOf(reader, page.no),
+    tags: reader.pages.byline(page).tags,
     chunks: hits,
     exact_match: ordered.exact === 'url' || ordered.exact === 'title' || quoting.has(page.no),
     why: explain(ordered),

@@ -95,6 +95,7 @@ test('hits of both sides become pages with their best passages, in the shape of 
       ],
       exact_match: false,
       duplicates: [],
+      tags: [],
       why: { exact: null, keyword_rank: 2, vector_rank: 1, reranked: false },
     },
     {
@@ -118,6 +119,7 @@ test('hits of both sides become pages with their best passages, in the shape of 
       ],
       exact_match: false,
       duplicates: [],
+      tags: [],
       why: { exact: null, keyword_rank: 1, vector_rank: null, reranked: false },
     },
   ]);
