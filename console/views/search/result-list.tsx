@@ -39,6 +39,7 @@ export function ResultList({ found, busy, moreError, criteria, toBox, more, agai
   const { results, query, suggestions } = found;
   const list = useRef<HTMLOListElement>(null);
   const moreButton = useRef<HTMLButtonElement>(null);
+  const [showsWeak, setShowsWeak] = useKept('less relevant', false);
   /** Results before "Show more". */
   const shownBefore = useRef<number | null>(null);
   // Before the focused button disappears.
@@ -61,6 +62,10 @@ export function ResultList({ found, busy, moreError, criteria, toBox, more, agai
         <NothingFound found={found} again={again} change={change} />
       </>
     );
+  const left = results.filter(({ page_id }) => !isDeleted(page_id));
+  // Those behind the last good one; all, if none is good.
+  const good = found.isByRelevance ? left.findLastIndex(({ relevance }) => (relevance ?? 1) >= fairRelevance) + 1 : 0;
+  const weak = good === 0 ? 0 : left.length - good;
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.ctrlKey || event.metaKey || event.altKey || isInChord()) return;
     if ((event.target as HTMLElement).closest('dialog') !== null) return;
@@ -89,21 +94,30 @@ export function ResultList({ found, busy, moreError, criteria, toBox, more, agai
       <Corrected found={found} criteria={criteria} change={change} />
       <Ignored found={found} />
       <ol ref={list} class="result-list" onKeyDown={onKeyDown}>
-        {results
-          .filter(({ page_id }) => !isDeleted(page_id))
-          .map((result) => (
-            <Result
-              key={result.page_id}
-              result={result}
-              queryId={found.isPassing ? null : found.query_id}
-              isJudged={query !== '' && found.isByRelevance}
-              narrow={narrow}
-              toBox={toBox}
-            />
-          ))}
+        {left.slice(0, showsWeak || weak === 0 ? left.length : good).map((result) => (
+          <Result
+            key={result.page_id}
+            result={result}
+            queryId={found.isPassing ? null : found.query_id}
+            isJudged={query !== '' && found.isByRelevance}
+            narrow={narrow}
+            toBox={toBox}
+          />
+        ))}
       </ol>
+      {weak > 0 && (
+        <button
+          type="button"
+          class="button more-button"
+          aria-expanded={showsWeak}
+          onClick={() => setShowsWeak(!showsWeak)}
+        >
+          Less relevant ({count(weak)}
+          {found.has_more && '+'})
+        </button>
+      )}
       <Fault error={moreError} retry={showMore} />
-      {found.has_more && !found.isPassing && (
+      {found.has_more && !found.isPassing && (showsWeak || weak === 0) && (
         <button ref={moreButton} type="button" class="button more-button" aria-disabled={busy} onClick={showMore}>
           More results
         </button>
@@ -323,6 +337,9 @@ function Passage({ chunk, pageId }: { chunk: PageResult['chunks'][number]; pageI
     </blockquote>
   );
 }
+
+/** Two bars of three. */
+const fairRelevance = 0.2;
 
 /** Three bars. */
 function Relevance({ value }: { value: number | null }) {
