@@ -202,6 +202,9 @@ export function wordsFor(error: unknown): string {
   if (error.status === 507) return `The library is full: ${error.message}.`;
   if (error.status === 413) return 'This is larger than the service takes.';
   if (error.status === 401) return 'Your session has ended; this was not done.';
+  const { pattern } = (error.body ?? {}) as { pattern?: string };
+  if (error.status === 403 && pattern !== undefined)
+    return `${inOneDirection(pattern)} is blocked or was deleted. Unblock it under System to add it.`;
   if (error.status === 403) return `You may not do this: ${error.message}.`;
   return error.message;
 }
