@@ -10,9 +10,20 @@ interface Props {
   children?: ComponentChildren;
 }
 
-/** To a page at a passage. `at` finds it if indexing has given it another id. */
-export const passageLink = (pageId: string, passage?: { chunk_id: string; char_start: number }): string =>
-  linkTo('page', pageId, passage && { passage: passage.chunk_id, at: String(passage.char_start) });
+interface Passage {
+  chunk_id: string;
+  char_start: number;
+  /** Its part that matched; offsets within the passage. */
+  snippet?: { start: number; end: number };
+}
+
+/** To a page at a passage, or at its matched part. `at` finds it if indexing has given it another id. */
+export function passageLink(pageId: string, passage?: Passage): string {
+  if (passage === undefined) return linkTo('page', pageId);
+  const { chunk_id, char_start, snippet } = passage;
+  const at = snippet === undefined ? char_start : `${char_start + snippet.start}-${char_start + snippet.end}`;
+  return linkTo('page', pageId, { passage: chunk_id, at: String(at) });
+}
 
 /** Short links with sites. */
 export function PageLinks({ pages }: { pages: readonly (Props['page'] & { domain: string })[] }) {
