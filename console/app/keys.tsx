@@ -92,7 +92,9 @@ const general: readonly [string, string][] = [
 export function KeysDialog() {
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => {
-    if (keysShown.value) dialog.current?.showModal();
+    if (!keysShown.value) return;
+    dialog.current?.showModal();
+    dialog.current?.scrollTo(0, 0); // the button at the end has the focus
   }, [keysShown.value]);
   return (
     <dialog

@@ -1,5 +1,5 @@
 /** The command palette: views, actions, search operators, and what the library suggests for the typed words. */
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { operatorHelp } from '../../src/domain/query-clause.ts';
 import type { QuerySuggestion, SuggestResponse } from '../../src/domain/search.ts';
 import { get } from '../api/client.ts';
@@ -75,7 +75,8 @@ const keyOf = (choice: Entry | QuerySuggestion) =>
 
 export function Palette() {
   const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => {
+  // Before the next key.
+  useLayoutEffect(() => {
     if (paletteShown.value) dialog.current?.showModal();
   }, [paletteShown.value]);
   const close = () => dialog.current?.close();
