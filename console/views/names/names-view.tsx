@@ -133,13 +133,13 @@ function NameList() {
           More names
         </ActButton>
       )}
+      <Suggestions changed={reload} />
       <Merges
         changed={() => {
           setMore(null);
           reload();
         }}
       />
-      <Suggestions changed={reload} />
     </div>
   );
 }
@@ -233,7 +233,7 @@ function Merges({ entity, changed }: { entity?: EntityDetailResponse['entity']; 
     <section class="block" aria-labelledby="merges">
       <h2 id="merges">Merged names</h2>
       <p class="quiet">Names that differ only in how they are written are merged automatically.</p>
-      <Rows items={merges} atOnce={100}>
+      <Rows items={merges} atOnce={20}>
         {(merge) => (
           <li key={merge.merge_id} class="row">
             <Badge kind={merge.undone_at === null ? 'plain' : 'warn'}>
