@@ -44,7 +44,7 @@ function TopicList() {
       ? 'What your library is about.'
       : isRunning
         ? 'Refreshing…'
-        : `${many(clusters.length, 'topic')} in ${many(run.n_pages ?? 0, 'page')} · found ${ago(run.finished_at ?? run.started_at)}`;
+        : `${many(clusters.length, 'topic')} in ${many(run.n_pages ?? 0, 'page')} · updated ${ago(run.finished_at ?? run.started_at)}`;
   return (
     <div class="view">
       <ViewHead title="Topics" lead={lead}>
@@ -98,6 +98,8 @@ function whatIsMissing({ pages = 0, min_pages = 0 }: ClusterListResponse): strin
 }
 
 const pagesAtOnce = 50;
+/** Pages are shown with their probability below this one. */
+const clearlyOf = 0.95;
 /** The service gives no more at once. */
 const maxPages = 1000;
 
@@ -136,7 +138,9 @@ function TopicPages({ id }: { id: string }) {
       <ul class="page-list">
         {pages.map((page) => (
           <PageRow key={page.page_id} page={page} domain={shortUrl(page.canonical_url).split('/')[0]}>
-            {page.probability !== null && <span class="quiet numbers">{percent(page.probability)}</span>}
+            {page.probability !== null && page.probability < clearlyOf && (
+              <span class="quiet numbers">{percent(page.probability)} sure</span>
+            )}
           </PageRow>
         ))}
       </ul>
