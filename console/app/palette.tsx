@@ -27,7 +27,7 @@ const going = (view: string) => () => go(linkTo(view));
 const actions: readonly Entry[] = [
   ...views.map(({ name, title, icon, key }) => ({ icon, text: title, detail: `View · g ${key}`, run: going(name) })),
   { icon: 'plus', text: 'Add pages or import a file', detail: 'Sources', run: going('sources') },
-  { icon: 'sources', text: 'Watch a feed, channel or podcast', detail: 'Sources', run: going('sources') },
+  { icon: 'sources', text: 'Follow a feed, channel or podcast', detail: 'Sources', run: going('sources') },
   { icon: 'names', text: 'Review suggested merges of names', detail: 'Names', run: going('names') },
   { icon: 'jobs', text: 'See what failed', detail: 'Jobs', run: going('jobs') },
   { icon: 'key', text: 'Pair a browser or create a token', detail: 'System', run: going('system') },

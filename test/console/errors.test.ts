@@ -43,7 +43,7 @@ const views = (): View[] => [
     ready: '.row',
     field: async (page) => {
       await page.getByRole('button', { name: 'Register a model' }).click();
-      await page.getByLabel('Provider, as it is set').fill('ollama');
+      await page.getByLabel('Provider, as in the settings').fill('ollama');
       await page.getByLabel('Dimensions').fill('32');
       return page.getByLabel('Model', { exact: true });
     },

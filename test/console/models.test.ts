@@ -25,7 +25,7 @@ test('a model is registered, estimated, filled, compared, activated and evaluate
 
   await show('#/models');
   await page.getByText('First judge some results').waitFor();
-  assert.equal(await page.getByRole('heading', { name: 'Side by side' }).count(), 0, 'one model is beside nothing');
+  assert.equal(await page.getByRole('heading', { name: 'Compare two models' }).count(), 0, 'there is one model');
   const known = page.getByRole('table', { name: 'Known models' });
   await known.waitFor();
   assert.equal(await known.locator('tbody tr').count(), knownModels.length);
@@ -33,13 +33,13 @@ test('a model is registered, estimated, filled, compared, activated and evaluate
   await told.getByRole('link', { name: '53.17' }).waitFor();
   assert.match((await told.textContent()) ?? '', /jinareranker278 M1,024manyCC-BY-NC-4.0/);
   await page.getByRole('button', { name: 'Register a model' }).click();
-  await page.getByLabel('Provider, as it is set').fill('nobody');
+  await page.getByLabel('Provider, as in the settings').fill('nobody');
   await page.getByLabel('Model', { exact: true }).fill('words-32');
   await page.getByLabel('Dimensions').fill(String(dim));
-  await page.getByLabel('Tokens at most').fill('512');
+  await page.getByLabel('Max tokens').fill('512');
   await page.getByRole('button', { name: 'Register', exact: true }).click();
   await page.getByText(/"nobody" is unknown/).waitFor();
-  await page.getByLabel('Provider, as it is set').fill('ollama');
+  await page.getByLabel('Provider, as in the settings').fill('ollama');
   await page.getByRole('button', { name: 'Register', exact: true }).click();
   const row = page.locator('.row', { hasText: 'ollama-words-32-32' });
   await row.getByText('registered').waitFor();
@@ -55,7 +55,7 @@ test('a model is registered, estimated, filled, compared, activated and evaluate
   await dialog.getByRole('button', { name: 'Begin' }).click();
   await row.getByText('ready').waitFor();
 
-  await page.getByLabel('A query of yours').fill('herons');
+  await page.getByLabel('Query').fill('herons');
   await page.getByRole('button', { name: 'Compare' }).click();
   await page.getByText(/of the results are shared/).waitFor();
   assert.deepEqual(await page.locator('.compare h3').allTextContents(), [
@@ -75,7 +75,7 @@ test('a model is registered, estimated, filled, compared, activated and evaluate
   await results(page).first().locator('[aria-pressed="true"]').waitFor();
 
   await show('#/models');
-  await row.getByRole('button', { name: 'Search by it' }).click();
+  await row.getByRole('button', { name: 'Use for search' }).click();
   await row.getByText('active').waitFor();
   await page.getByRole('button', { name: 'Replay searches…' }).click();
   assert.deepEqual(await accessibilityFaults(page), []);
@@ -101,7 +101,7 @@ test('a model is registered, estimated, filled, compared, activated and evaluate
 
   await page
     .locator('.row', { hasText: 'local-multilingual-e5-small-384' })
-    .getByRole('button', { name: 'Search by it' })
+    .getByRole('button', { name: 'Use for search' })
     .click();
   await page.locator('.row', { hasText: 'local-multilingual-e5-small-384' }).getByText('active').waitFor();
   await row.getByRole('button', { name: 'Delete' }).click();

@@ -156,7 +156,7 @@ test('the focus goes to what takes the place of what is gone', { skip }, async (
   const revoke = async (name: string) => {
     await row(name).getByRole('button', { name: 'Revoke' }).press('Enter');
     const question = page.getByRole('dialog');
-    await question.getByText('shut out at once').waitFor();
+    await question.getByText('lose access at once').waitFor();
     assert.equal(await focused(page), 'Cancel', 'a question begins at what destroys nothing');
     await question.getByRole('button', { name: 'Revoke' }).press('Enter');
     await row(name).waitFor({ state: 'detached' });

@@ -5,13 +5,13 @@ const kinds: Record<JobKind, string> = {
   index_page: 'Index a page',
   fetch_and_index: 'Fetch and index',
   extract_entities: 'Find names',
-  backfill_model: 'Embed for a model',
+  backfill_model: 'Compute vectors',
   cluster: 'Find topics',
   label_clusters: 'Name topics',
   canonicalize_entities: 'Merge names',
   purge_vectors: 'Purge deleted pages',
   eval_replay: 'Replay searches',
-  poll_watch: 'Poll a source',
+  poll_watch: 'Poll a feed',
 };
 
 export const kindWords = (kind: string): string => (kinds as Record<string, string>)[kind] ?? kind;

@@ -28,13 +28,13 @@ export function Compare({ models }: { models: readonly ModelInfo[] }) {
   };
   return (
     <section class="block" aria-labelledby="compare">
-      <h2 id="compare">Side by side</h2>
-      <p class="quiet">What two models find for a query of yours.</p>
+      <h2 id="compare">Compare two models</h2>
+      <p class="quiet">The results of two models for one query.</p>
       <form class="compare-form" onSubmit={submit}>
-        <ModelChoice label="One model" models={models} value={a} choose={(id) => setChosen([id, b])} />
-        <ModelChoice label="The other" models={models} value={b} choose={(id) => setChosen([a, id])} />
+        <ModelChoice label="First model" models={models} value={a} choose={(id) => setChosen([id, b])} />
+        <ModelChoice label="Second model" models={models} value={b} choose={(id) => setChosen([a, id])} />
         <label class="field compare-query">
-          <span>A query of yours</span>
+          <span>Query</span>
           <input
             class="input"
             required
@@ -49,7 +49,7 @@ export function Compare({ models }: { models: readonly ModelInfo[] }) {
         </button>
       </form>
       <FormFault said={said} />
-      {a === b && <p class="quiet">Choose two models that differ.</p>}
+      {a === b && <p class="quiet">Choose two different models.</p>}
       {compared !== null && <Answer key={compared.answer.compare_id} {...compared} />}
     </section>
   );
@@ -71,7 +71,7 @@ function Answer({ query, answer: { compare_id, agreement, runs } }: { query: str
             <h3 id={`compare-${side}`}>
               <bdi>{model}</bdi>
             </h3>
-            {results.length === 0 && <p class="quiet">It found nothing.</p>}
+            {results.length === 0 && <p class="quiet">No results.</p>}
             <ol class="plain-list compare-list">
               {results.map((page) => {
                 const there = runs[1 - side].results.findIndex(({ page_id }) => page_id === page.page_id);

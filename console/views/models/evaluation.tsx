@@ -17,7 +17,7 @@ export function Evaluation({ models }: { models: readonly ModelInfo[] }) {
   return (
     <>
       <section class="block" aria-labelledby="evaluation">
-        <h2 id="evaluation">How well searches did</h2>
+        <h2 id="evaluation">Search quality</h2>
         <Fault error={error} retry={reload} />
         {data !== undefined && <Scores report={data} />}
       </section>
@@ -30,8 +30,8 @@ function Scores({ report: { models, labeled, logged, scored, k } }: { report: Sc
   return (
     <>
       <p class="quiet">
-        By your thumbs: {many(labeled, 'search', 'searches')} judged of {count(logged)}, {count(scored)} of them with a
-        good result; measured at {k} results.
+        You judged {count(labeled)} of {many(logged, 'search', 'searches')}, {count(scored)} with a good result. Only
+        the first {count(k)} results count.
       </p>
       {models.length > 0 && (
         <TableScroll label="Measures by model">

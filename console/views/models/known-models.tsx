@@ -13,10 +13,10 @@ export function KnownModels() {
   const { data, error, reload } = useLoad((signal) => get<KnownModelsResponse>('/v1/models/known', {}, signal), []);
   return (
     <section class="block" aria-labelledby="known-models">
-      <h2 id="known-models">Worth a look</h2>
+      <h2 id="known-models">Recommended models</h2>
       <p class="quiet">
-        <code>readback model add NAME</code> registers one. Its vectors are made while the active model answers. nDCG@10
-        is as published, of MTEB or BEIR in English.
+        <code>readback model add NAME</code> registers one. Its vectors are computed while the active model answers.
+        nDCG@10 is as published for MTEB or BEIR in English. Memory is for 100,000 passages.
       </p>
       <Fault error={error} retry={reload} />
       {data !== undefined && (
@@ -26,10 +26,10 @@ export function KnownModels() {
             <thead>
               <tr>
                 <th scope="col">Name</th>
-                <th scope="col">By</th>
+                <th scope="col">Providers</th>
                 <th scope="col">Vectors</th>
                 <th scope="col" class="number">
-                  100,000 of them
+                  Memory
                 </th>
                 <th scope="col" class="number">
                   Parameters

@@ -151,7 +151,7 @@ function ModelRow({ model, changed }: { model: ModelInfo; changed: () => void })
           )}
           {status === 'ready' && !is_active && (
             <ActButton class="button button-small" act={activate}>
-              Search by it
+              Use for search
             </ActButton>
           )}
           {!is_active && (

@@ -51,7 +51,7 @@ export function RegisterDialog({ onClose }: { onClose: () => void }) {
     <Dialog title="Register a model" onClose={busy ? null : onClose}>
       <form class="stack" onSubmit={submit}>
         <label class="field">
-          <span>One that is known</span>
+          <span>Known model</span>
           <select class="input" onChange={({ currentTarget }) => choose(Number(currentTarget.value))}>
             <option value={-1}>Another</option>
             {choices.map(({ model, provider }, at) => (
@@ -63,7 +63,7 @@ export function RegisterDialog({ onClose }: { onClose: () => void }) {
         </label>
         {chosen !== null && <p class="quiet">{factsOf(chosen).join(' · ')}</p>}
         <label class="field">
-          <span>Provider, as it is set</span>
+          <span>Provider, as in the settings</span>
           <input
             class="input"
             required
@@ -96,7 +96,7 @@ export function RegisterDialog({ onClose }: { onClose: () => void }) {
             />
           </label>
           <label class="field">
-            <span>Tokens at most</span>
+            <span>Max tokens</span>
             <input
               class="input"
               type="number"

@@ -55,7 +55,7 @@ export function Replays({ models, judged }: { models: readonly ModelInfo[]; judg
       <div class="section-head">
         <div>
           <h2 id="replays">Over time</h2>
-          <p class="quiet">A replay repeats every judged search in two ways and scores both by your judgements.</p>
+          <p class="quiet">A replay repeats every judged search by two methods and scores both by your judgements.</p>
         </div>
         {mayWrite() && judged > 0 && (
           <button type="button" class="button" onClick={() => setNew(true)}>
@@ -120,7 +120,7 @@ function Table({ replays }: { replays: readonly EvalReplayItem[] }) {
         <thead>
           <tr>
             <th scope="col">Replayed</th>
-            <th scope="col">Way</th>
+            <th scope="col">Method</th>
             <th scope="col" class="number">
               Searches
             </th>
@@ -200,8 +200,8 @@ function ReplayDialog({ models, onClose }: { models: readonly ModelInfo[]; onClo
       <form class="stack" onSubmit={submit}>
         {(
           [
-            ['One way', a, setA],
-            ['The other', b, setB],
+            ['First method', a, setA],
+            ['Second method', b, setB],
           ] as const
         ).map(([label, way, set]) => (
           <div key={label} class="replay-way">

@@ -144,6 +144,8 @@ function NameList() {
   );
 }
 
+const wordFor = (type: EntitySummary['type']): string => (type === 'organization' ? 'organisation' : type);
+
 const types = [
   ['person', 'People'],
   ['organization', 'Organisations'],
@@ -182,7 +184,7 @@ function Suggestions({ changed }: { changed: () => void }) {
       <Rows items={data.suggestions} atOnce={20}>
         {(pair) => (
           <li key={`${pair.entity_id} ${pair.other_entity_id}`} class="row">
-            <Badge kind="plain">{pair.type}</Badge>
+            <Badge kind="plain">{wordFor(pair.type)}</Badge>
             <div class="row-main">
               <p class="row-title">
                 <bdi>{pair.form}</bdi> = <bdi>{pair.other_form}</bdi>
@@ -237,7 +239,7 @@ function Merges({ entity, changed }: { entity?: EntityDetailResponse['entity']; 
         {(merge) => (
           <li key={merge.merge_id} class="row">
             <Badge kind={merge.undone_at === null ? 'plain' : 'warn'}>
-              {merge.undone_at === null ? merge.type : 'split'}
+              {merge.undone_at === null ? wordFor(merge.type) : 'split'}
             </Badge>
             <div class="row-main">
               <p class="row-title">
@@ -283,10 +285,10 @@ function MergeDialog({ entity, onClose, merged }: { entity: EntitySummary; onClo
       merged();
     });
   return (
-    <Dialog title={`Which is “${isolated(entity.canonical_form)}”, too?`} onClose={busy ? null : onClose}>
+    <Dialog title={`Merge “${isolated(entity.canonical_form)}” with…`} onClose={busy ? null : onClose}>
       <div class="stack">
         <label class="field">
-          <span>Another name, of the same kind</span>
+          <span>Other name of the same kind</span>
           <input
             type="search"
             class="input"
@@ -306,12 +308,10 @@ function MergeDialog({ entity, onClose, merged }: { entity: EntitySummary; onClo
         </ul>
         {q !== '' && <Fault error={error} retry={reload} />}
         {q !== '' && error === undefined && data !== undefined && others.length === 0 && (
-          <p class="quiet">No other name is like this.</p>
+          <p class="quiet">No matching name.</p>
         )}
         <FormFault said={said} />
-        <p class="quiet">
-          Pages of both are found by either. You can split them again at any time; they then stay two.
-        </p>
+        <p class="quiet">Either name then finds the pages of both. You can split them again at any time.</p>
       </div>
     </Dialog>
   );
@@ -368,7 +368,7 @@ function NamePages({ reference }: { reference: string }) {
       </p>
       <ViewHead
         title={entity.canonical_form}
-        lead={`${entity.type} · ${many(entity.mention_count, 'mention')} in ${many(entity.page_count, 'page')}${others.length > 0 ? ` · also ${others.slice(0, 8).join(', ')}` : ''}`}
+        lead={`${wordFor(entity.type)} · ${many(entity.mention_count, 'mention')} in ${many(entity.page_count, 'page')}${others.length > 0 ? ` · also ${others.slice(0, 8).join(', ')}` : ''}`}
       >
         {mayWrite() && (
           <button type="button" class="button" onClick={() => setMerging(true)}>

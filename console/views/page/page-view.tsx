@@ -353,7 +353,7 @@ function NamesOf({ names: all, isReading }: { names: readonly EntitySummary[]; i
     return (
       <section class="facet">
         <h2>Names</h2>
-        <p>Not read yet: the encoder has still to see this page.</p>
+        <p>This page is not read for names yet.</p>
       </section>
     );
   }

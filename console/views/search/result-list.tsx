@@ -123,11 +123,11 @@ export function ResultList({ found, busy, moreError, criteria, toBox, more, agai
         </button>
       )}
       {!found.has_more && results.length >= maxCounted && (
-        <p class="quiet">These are the best {count(results.length)}. Other words, or filters, bring up others.</p>
+        <p class="quiet">These are the best {count(results.length)}. Change the words or filters to see others.</p>
       )}
       {suggestions.length > 0 && !found.has_more && (
         <section class="also" aria-labelledby="also">
-          <h2 id="also">Near to these</h2>
+          <h2 id="also">Related pages</h2>
           <ul class="plain-list">
             {suggestions.map(({ page_id, title, reason }) => (
               <li key={page_id}>

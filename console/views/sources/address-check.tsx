@@ -77,7 +77,7 @@ export function FoundFeed({ typed, kind }: { typed: string; kind: WatchKind }) {
   const known = useLoad((signal) => get<PageListResponse>('/v1/pages', { url }, signal), [url]);
   return (
     <Told>
-      <p>{url === null ? 'Of the feed, or of a page that names it.' : textOf(data, error, loading)}</p>
+      <p>{url === null ? 'The feed, or a page that links to it.' : textOf(data, error, loading)}</p>
       <Blocked rule={known.data?.blocked_by} unblocked={known.reload} />
     </Told>
   );

@@ -255,7 +255,7 @@ function WatchDialog({ watch, known, onClose }: WatchDialogProps) {
               min={1}
               max={8760}
               required={watch !== null}
-              placeholder="as set"
+              placeholder="default"
               value={hours}
               onInput={({ currentTarget }) => setHours(currentTarget.value)}
             />
@@ -277,7 +277,7 @@ function WatchDialog({ watch, known, onClose }: WatchDialogProps) {
             checked={enabled}
             onChange={({ currentTarget }) => setEnabled(currentTarget.checked)}
           />
-          Poll it
+          Poll automatically
         </label>
         <FormFault said={said} />
         <div class="dialog-actions">

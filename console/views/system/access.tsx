@@ -107,8 +107,8 @@ function Sessions() {
                 <bdi>{browserOf(each.user_agent)}</bdi>
               </p>
               <p class="quiet">
-                as <bdi>{each.name}</bdi> · since {timeOf(each.created_at)} · until {timeOf(each.expires_at)} unless
-                used
+                token <bdi>{each.name}</bdi> · since {timeOf(each.created_at)} · expires {timeOf(each.expires_at)} if
+                unused
               </p>
             </div>
             <div class="row-end">
@@ -130,7 +130,7 @@ function Sessions() {
           onClose={() => setEnding(null)}
         >
           <p>
-            <bdi>{browserOf(ending.user_agent)}</bdi> needs a new link or a token to come in again.
+            <bdi>{browserOf(ending.user_agent)}</bdi> needs a new link or a token to sign in again.
           </p>
         </Confirm>
       )}
@@ -211,7 +211,7 @@ function Tokens() {
           onAct={() => revoke(revoking)}
           onClose={() => setRevoking(null)}
         >
-          <p>Whatever uses this token is shut out at once. It cannot be had again.</p>
+          <p>Programs that use this token lose access at once. It cannot be restored.</p>
         </Confirm>
       )}
       {isNew && (

@@ -33,7 +33,7 @@ export function Backups() {
         <div>
           <h2 id="backups">Backups</h2>
           <p class="quiet break">
-            In <bdi>{data?.dir ?? '…'}</bdi>. What you forget later stays in older ones: delete those, too.
+            In <bdi>{data?.dir ?? '…'}</bdi>. Pages that you delete later stay in older backups.
           </p>
         </div>
         {mayWrite() && (

@@ -26,7 +26,7 @@ const dayMs = 86_400_000;
 export function Growth() {
   return (
     <section class="block" aria-labelledby="growth">
-      <h2 id="growth">The last day</h2>
+      <h2 id="growth">Diagnostics: the last day</h2>
       <div class="charts">
         {metrics.map((each) => (
           <Metric key={each.metric} {...each} />

@@ -38,10 +38,10 @@ export function SystemView() {
       <Fault error={summary.error} retry={summary.reload} />
       <Health ready={ready.data} isAway={ready.error !== undefined} summary={summary.data} />
       <Disk />
-      <Growth />
       <Access />
       <Backups />
       <Forgotten />
+      <Growth />
       <Settings />
     </div>
   );
@@ -66,7 +66,7 @@ function Health({ ready, isAway, summary }: HealthProps) {
         <Tile
           name="Service"
           state={ready.status === 'ready' && !isAway ? 'ok' : 'bad'}
-          value={isAway ? 'Away' : ready.status === 'ready' ? 'Ready' : 'Not ready'}
+          value={isAway ? 'Unreachable' : ready.status === 'ready' ? 'Ready' : 'Not ready'}
         >
           {isAway
             ? 'does not answer; showing the last known state'
@@ -102,17 +102,23 @@ function Health({ ready, isAway, summary }: HealthProps) {
         <Tile
           name="Providers"
           state={open.length === 0 ? 'ok' : 'bad'}
-          value={open.length === 0 ? 'All reachable' : many(open.length, 'is unreachable', 'are unreachable')}
+          value={
+            open.length > 0
+              ? many(open.length, 'is unreachable', 'are unreachable')
+              : summary.breakers.length > 0
+                ? 'All reachable'
+                : 'None'
+          }
         >
           {summary.breakers.length === 0
-            ? 'no outside providers'
+            ? 'everything runs on this machine'
             : summary.breakers.map(({ name, state }) => (
                 <span key={name} class="breaker">
                   <bdi>{name}</bdi>: {breakerWords[state]}
                 </span>
               ))}
         </Tile>
-        <Tile name="Forgetting" state={left === 0 ? 'ok' : 'live'} value={left === 0 ? 'Done' : count(left)}>
+        <Tile name="Deletion" state={left === 0 ? 'ok' : 'live'} value={left === 0 ? 'Done' : count(left)}>
           {left === 0 ? `${count(tombstones.verified)} verified` : 'being verified'}
         </Tile>
       </dl>
