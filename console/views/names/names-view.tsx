@@ -129,7 +129,7 @@ function NameList() {
         ))}
       </ul>
       {cursor !== null && (
-        <ActButton class="button more-names" act={loadMore}>
+        <ActButton class="button" act={loadMore}>
           More names
         </ActButton>
       )}

@@ -74,7 +74,7 @@ export function Histogram({ of, times, from, to, change }: Props) {
   useEscape(drag !== null, () => setDrag(null));
   const { unit, bars } = shown.length === 0 ? { unit: 'day' as Unit, bars: [] } : barsOf(shown);
   const most = Math.max(1, ...bars.map(({ pages }) => pages));
-  const step = bars.length === 0 ? 0 : Math.min(width / bars.length, 16);
+  const step = bars.length === 0 ? 0 : Math.min(width / bars.length, 24);
   const placeOf = (event: PointerEvent): number => {
     const box = svg.current?.getBoundingClientRect();
     if (box === undefined) return 0;

@@ -159,10 +159,12 @@ export function Imports() {
           <ImportRow key={each.id} item={each} changed={reload} />
         ))}
       </ul>
-      <p class="quiet">
-        This list is cleared when the service restarts; imported pages stay. To continue an interrupted import, send its
-        file again.
-      </p>
+      {imports.length > 0 && (
+        <p class="quiet">
+          This list is cleared when the service restarts; imported pages stay. To continue an interrupted import, send
+          its file again.
+        </p>
+      )}
     </section>
   );
 }
