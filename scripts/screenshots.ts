@@ -139,7 +139,9 @@ try {
   const views = viewsWith(((await search()).body as SearchResponse).results[0].page_id);
   for (const colorScheme of ['light', 'dark'] as const) {
     for (const viewport of [wide, narrow]) {
-      const context = await browser.newContext({ viewport, colorScheme, locale: 'en-GB', reducedMotion: 'reduce' });
+      const phone = viewport === narrow ? { hasTouch: true, isMobile: true } : {};
+      const shown = { viewport, colorScheme, locale: 'en-GB', reducedMotion: 'reduce' } as const;
+      const context = await browser.newContext({ ...shown, ...phone });
       const page = await context.newPage();
       const { body } = await service.call('POST', '/v1/codes', { purpose: 'session' });
       const { url } = body as { url: string };
