@@ -338,10 +338,7 @@ function Passage({ chunk, pageId }: { chunk: PageResult['chunks'][number]; pageI
   );
 }
 
-/** Two bars of three. */
-const fairRelevance = 0.2;
-
-/** Three bars. */
+/** Three bars; two from `fairRelevance` on. */
 function Relevance({ value }: { value: number | null }) {
   if (value === null) return null;
   const level = value >= 0.6 ? 3 : value >= fairRelevance ? 2 : 1;
