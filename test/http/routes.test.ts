@@ -143,7 +143,7 @@ test('an unknown field is 422 in every body there is, and not repeated beyond it
     '/v1/feedback': { query_id: 'qr_1', page_id: 'pg_1', relevant: true },
   };
   /** What takes no body, or a file, and what speaks a protocol of its own. */
-  const others = ['/v1/clusters/recompute', '/v1/imports', '/v1/admin/backups', '/mcp'];
+  const others = ['/v1/clusters/recompute', '/v1/demo', '/v1/imports', '/v1/admin/backups', '/mcp'];
   const posts = app.routeTable.filter(
     ({ method, url }) => method === 'POST' && !url.includes(':') && !others.includes(url),
   );
