@@ -186,6 +186,7 @@ export function createProgram(options: ProgramOptions): Command {
     .addOption(
       new Option('--watch', 'a folder of own files: keep running, and import new and changed ones').conflicts([
         'format',
+        'columns',
         'dryRun',
         'again',
         'retryFailed',

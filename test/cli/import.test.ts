@@ -270,7 +270,7 @@ test("a folder of one's own files becomes pages with their texts, which follow t
   assert.equal(code, 130);
   assert.match(await said, /"error":"interrupted"/);
   assert.equal(await textOf(1), 'Cake is made here.', 'the page of a deleted file stays');
-  for (const args of [['--offline'], ['--dry-run']])
+  for (const args of [['--offline'], ['--dry-run'], ['--columns', 'url=1']])
     assert.equal((await online.run(['import', files, '--watch', ...args])).code, 2);
 });
 
