@@ -1,10 +1,10 @@
 /** Answers questions about pages and jobs from the store's readers, edits pages, retries dead jobs, and deletes old completed ones. */
+import { setTimeout as delay } from 'node:timers/promises';
 import { editPages } from '../../commands/edit-pages.ts';
 import { type RetryOutcome, removeOldJobs, retryDeadJobs, retryJobs } from '../../commands/retry-jobs.ts';
 import { refreshPages } from '../../commands/store-fetched.ts';
 import { ownCopy } from '../../compute/structures/longer.ts';
 import { visitTimes } from '../../compute/structures/visit-times.ts';
-import { unlessAborted } from '../../compute/unless-aborted.ts';
 import { dayMs } from '../../domain/durations.ts';
 import { DomainError, required, unknownId } from '../../domain/errors.ts';
 import {
@@ -167,8 +167,7 @@ export function queriesService(dependencies: QueriesDependencies): StartService<
       return { requested: outcomes.length, retried, results: outcomes.map(retryResultOf) };
     },
     'system.readiness': async () => {
-      const inTime = unlessAborted(indexState(), AbortSignal.timeout(indexPatienceMs));
-      const [trouble, index] = await Promise.all([writeTrouble(), inTime.catch(() => unopened)]);
+      const [trouble, index] = await Promise.all([writeTrouble(), inTime(indexState())]);
       return { store: isReadable(), trouble, activeModel: reader.models.activeId(), index };
     },
   };
@@ -197,6 +196,18 @@ function slicedText({ pages }: StoreReader, no: number, from: number, to: number
   const text = pages.bodySlice(no, from, to + 1);
   const isSecondHalf = (at: number) => /[\udc00-\udfff]/.test(text.charAt(at));
   return ownCopy(text.slice(from > 0 && isSecondHalf(0) ? 1 : 0, isSecondHalf(to - from) ? to - from + 1 : to - from));
+}
+
+/** `unopened` without an answer. Errors: none. */
+async function inTime(state: Promise<IndexState>): Promise<IndexState> {
+  const told = new AbortController();
+  try {
+    return await Promise.race([state, delay(indexPatienceMs, unopened, { signal: told.signal })]);
+  } catch {
+    return unopened; // it is not running
+  } finally {
+    told.abort();
+  }
 }
 
 const replaced = () => new DomainError('conflict', 'the text was replaced meanwhile');
