@@ -130,6 +130,7 @@ test('every parameter is described, of filters too, and search takes few of them
     'k',
     'offset',
     'sort',
+    'facets',
     'operators',
     'filters',
   ]);
