@@ -1,6 +1,7 @@
 /** JSON and CSV entries as items, by dialects of field names. In paths, case, spaces, `-` and `_` do not matter. */
 
 import { decodeHTML } from 'entities';
+import usual from '../../models/import-fields.json' with { type: 'json' };
 import { type ColumnKind, columnKinds, type ImportItem } from '../domain/import.ts';
 import type { EntryMarks } from './entry-marks.ts';
 import {
@@ -32,31 +33,7 @@ export const elementsOf = (value: unknown): Fields[] => (Array.isArray(value) ? 
 /** Paths separated by `|`, of which the first with a value counts; `a.b` is inside, `a.0` an element. Or computed. */
 type Source = string | ((entry: Fields) => unknown);
 
-/** Of tags, notes and highlights, all paths count. `archived`, `unread` and `read` are flags. */
-const usual = {
-  url: 'url|link|href|uri|address|website|pageurl|titleurl|givenurl|sourceurl|originalurl|canonicalurl|permalink|canonical.0.href|alternate.0.href',
-  title: 'title|name|pagetitle|headline|websitetitle',
-  at: 'importdate|createdat|created|createdon|dateadded|addedat|added|savedat|saveddate|saved|timeadded|bookmarkedat|timeusec|visittime|visitdate|visitedat|lastvisittime|timestamp|timestampusec|time|date|ts|lastaccessed|lastinteractiondate|updatedat|firstseenat',
-  tags: 'tags|tag|labels|tagnames|categories|category|keywords|documenttags',
-  folder: 'folder|collection|list|folderpath',
-  note: 'note|notes|comment|comments|selection|extended',
-  highlights: 'highlights|annotations',
-  description: 'description|excerpt|summary|abstract|websitedescription',
-  author: 'author|authors|creator|byline',
-  published: 'publishedat|published|publisheddate|publishedtime|datepublished',
-  site: 'sitename|site|publisher|origin.title',
-  lang: 'lang|language',
-  status: 'status|state|location',
-  archived: 'isarchived|archived|archive',
-  unread: 'toread|unread|inqueue',
-  read: 'isread|read|readat',
-  starred: 'starred|isstarred|favorite|favorited|favourited|isfavorite|isfav|favourite|ismarked|important',
-  html: 'htmlcontent|contenthtml|content|html',
-  text: 'textcontent|text|content',
-  visits: 'visitcount',
-} satisfies Record<string, Source>;
-
-/** `mark`: a field that each entry has, by default `url`. */
+/** Of tags, notes and highlights, all paths of `usual` count. `archived`, `unread` and `read` are flags. `mark`: a field that each entry has, by default `url`. */
 export type Dialect = Partial<Record<keyof typeof usual, Source> & { tagSeparator: string; mark: string }>;
 
 const readerOwn = (entry: Fields) => elementsOf(entry.highlights).filter(({ is_discard }) => is_discard !== true);
