@@ -11,7 +11,7 @@ const commandLineMark = '<!-- below: made by scripts/generate-docs.ts from src/c
 const markOf = (file: string) => `<!-- the table: made by scripts/generate-docs.ts from ${file} -->\n`;
 
 function renderOperators(): string {
-  const lines = operatorHelp.map(([operator, finds, example]) => `| \`${operator}\` | ${finds} | \`${example}\` |`);
+  const lines = operatorHelp.map(({ operator, finds, example }) => `| \`${operator}\` | ${finds} | \`${example}\` |`);
   return ['| operator | finds | example |', '|---|---|---|', ...lines].join('\n');
 }
 

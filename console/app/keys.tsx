@@ -130,7 +130,7 @@ export function KeysDialog() {
       </div>
       <h2 id="operators-title">Search operators</h2>
       <dl class="operators" aria-labelledby="operators-title">
-        {operatorHelp.map(([operator, finds, example]) => (
+        {operatorHelp.map(({ operator, finds, example }) => (
           <div key={operator}>
             <dt>
               <code>{example}</code>

@@ -42,7 +42,7 @@ const actions: readonly Entry[] = [
     },
   },
 ];
-const operators: readonly Entry[] = operatorHelp.map(([operator, finds, example]) => ({
+const operators: readonly Entry[] = operatorHelp.map(({ operator, finds, example }) => ({
   icon: 'filter',
   text: `${operator} ${finds}`,
   detail: example,

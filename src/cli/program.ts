@@ -475,7 +475,7 @@ ${exitMeanings.map(([code, meaning]) => `  ${String(code).padEnd(4)} ${meaning}`
 const operatorsText = `
 Operators; quote a query with operators: 'heron -boat'. A minus before one finds
 all other pages:
-${operatorHelp.map(([operator, finds, example]) => `  ${operator.padEnd(8)}  ${finds}\n            ${example}`).join('\n')}`;
+${operatorHelp.map(({ operator, finds, example }) => `  ${operator.padEnd(8)}  ${finds}\n            ${example}`).join('\n')}`;
 
 function formatsHelp(formats: readonly FormatRow[]): string {
   const lines = importFormats.flatMap((format) =>

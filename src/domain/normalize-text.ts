@@ -30,10 +30,7 @@ export function foldName(name: string): string {
     .trim();
 }
 
-/**
- * A query equals a title if these forms are equal. The caller removes quotation marks. Source: contract "Search"
- * exact_match.
- */
+/** A query equals a title if these forms are equal. The caller removes quotation marks. Source: contract "Search" exact_match. */
 export function foldTitle(title: string): string {
   return normalizeText(title, 'NFKC').toLowerCase().replace(/\s+/gu, ' ').trim();
 }

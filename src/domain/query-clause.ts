@@ -1,4 +1,5 @@
-/** Clauses of a query's operators, and the table of operators for help and docs. Imports nothing: the console uses it. */
+/** Clauses of a query's operators, and the table of operators for help and docs. Imports no code: the console uses it. */
+import operators from '../../models/operators.json' with { type: 'json' };
 
 /** By address and metadata; `html`: any other. `feed`: an item of a followed feed. */
 export const pageTypes = ['html', 'pdf', 'video', 'audio', 'feed'] as const;
@@ -54,25 +55,4 @@ export function beginningsIn(clauses: readonly QueryClause[]): string[] {
 const isFact = (clause: WordClause | FactClause): clause is FactClause =>
   ['site', 'after', 'before', ...pageFacts].includes(clause.in);
 
-export const operatorHelp: readonly (readonly [operator: string, finds: string, example: string])[] = [
-  ['"…"', 'pages with exactly this phrase', '"grey heron"'],
-  ['-', 'pages without this word, phrase or operator', 'heron -boat -tag:work'],
-  ['OR', 'pages with one of these words or operators', 'heron OR egret'],
-  ['*', 'pages with a word that begins so', 'wad*'],
-  ['site:', 'pages of this site and its subdomains', 'site:example.org'],
-  ['url:', 'pages at or below this address, or with these words in it', 'url:example.org/birds'],
-  ['title:', 'pages with these words in the title', 'title:"wading birds"'],
-  ['in:title', 'pages with all words of the query in the title', 'grey heron in:title'],
-  ['author:', 'pages by this author', 'author:lima'],
-  ['lang:', 'passages in this language', 'lang:de'],
-  ['type:', `pages of this type: ${pageTypes.join(', ')}`, 'type:pdf'],
-  ['tag:', 'pages with this tag', 'tag:birds'],
-  ['folder:', 'pages in this folder and below', 'folder:"Reading/Nature"'],
-  ['source:', 'pages from this source', 'source:cli'],
-  [
-    'after:',
-    'pages visited then or later: a date, month or year, 7d, 3w, yesterday, monday, march, "last week"',
-    'after:2026-03',
-  ],
-  ['before:', 'pages visited before then', 'before:yesterday'],
-];
+export const operatorHelp = operators;

@@ -23,9 +23,7 @@ interface EmbedderOptions extends EndpointOptions {
 const bytesPerNumber = 32;
 const bytesAround = 64 * 1024;
 
-/**
- * Assumed bytes per token, by refusals. English has 4 to 5, code and most others 3 to 4, Chinese and Japanese 2 to 3.
- */
+/** Assumed bytes per token, by refusals. English has 4 to 5, code and most others 3 to 4, Chinese and Japanese 2 to 3. */
 const assumedBytes = [8, 4, 3, 2] as const;
 
 /** The batch after a refusal, shortened; null if no text gets shorter. */

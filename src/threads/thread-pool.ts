@@ -239,9 +239,7 @@ export function beginTask({ call }: Limited): void {
   if (begun !== null) parentPort?.postMessage({ call, begun } satisfies Begun);
 }
 
-/**
- * In a task: refuses a document permanently. `message` names nothing of it. Errors cross threads without their class.
- */
+/** In a task: refuses a document permanently. `message` names nothing of it. Errors cross threads without their class. */
 export function unreadable(message: string): Error {
   return new Error(message, { cause: { code: 'unreadable' } });
 }
