@@ -136,8 +136,7 @@ interface Fault {
 }
 
 function detailOf(body: unknown): string | undefined {
-  const { detail, pattern } = (body ?? {}) as { detail?: string | Fault[]; pattern?: string };
-  if (pattern !== undefined) return `Blocked: ${inOneDirection(pattern)}.`;
+  const { detail } = (body ?? {}) as { detail?: string | Fault[] };
   const said =
     typeof detail === 'string'
       ? detail
@@ -204,7 +203,7 @@ export function wordsFor(error: unknown): string {
   if (error.status === 401) return 'Your session has ended; this was not done.';
   const { pattern } = (error.body ?? {}) as { pattern?: string };
   if (error.status === 403 && pattern !== undefined)
-    return `${inOneDirection(pattern)} is blocked or was deleted. Unblock it under System to add it.`;
+    return `${inOneDirection(pattern)} is blocked or was deleted. Unblock it to add it.`;
   if (error.status === 403) return `You may not do this: ${error.message}.`;
   return error.message;
 }

@@ -568,7 +568,7 @@ test('an address that is stored or blocked says so while it is typed, and is unb
   await page.getByRole('link', { name: 'A marsh' }).waitFor();
   await shared.service.call('DELETE', `/v1/pages/${page_id}`);
   await field.press('Enter');
-  await page.getByRole('alert').getByText(`Blocked: ${url}.`).waitFor();
+  await page.getByRole('alert').getByText(`${url} is blocked or was deleted`).waitFor();
   await page.getByText('This page was deleted and is blocked.').waitFor();
   await page.getByRole('button', { name: 'Unblock' }).press('Enter');
   await page.getByText('This page was deleted and is blocked.').waitFor({ state: 'detached' });

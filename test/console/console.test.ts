@@ -589,6 +589,7 @@ test('a file is imported by its name and content, with counts and reasons', { sk
   const text = `<!DOCTYPE NETSCAPE-Bookmark-file-1><TITLE>Bookmarks</TITLE><DL><p>${link('https://imported.example/a')}${link('javascript:attacked=1')}</DL>`;
   await page.getByLabel('Files to import').setInputFiles({ name, mimeType: 'text/html', buffer: Buffer.from(text) });
   const row = page.locator('.row', { hasText: name });
+  await row.getByRole('button', { name: 'Import 1 page' }).click();
   await row.getByText('done').waitFor();
   assert.equal(await row.locator('.counts').textContent(), '1 new0 known1 skippedof 2 items read');
   await row.getByText('Skipped items').click();
