@@ -1,8 +1,7 @@
 /**
  * Ingest one page: a new page with a job, a revisit, or a refusal by the blacklist. One transaction decides, so
  * concurrent submissions make one page. A revisit adds facts and a missing text. Only the text of an own file that was
- * submitted with `once` is replaced, by the job that indexes the new one; without a change it counts no visit. The page of
- * a moved file gets its new address.
+ * submitted with `once` is replaced, by the job that indexes the new one; without a change it counts no visit.
  */
 import { isWallTitle } from '../compute/extraction/recognize-wall.ts';
 import { isVisitedWithin, withVisit } from '../compute/structures/visit-times.ts';
@@ -33,9 +32,7 @@ export function ingestPage(submission: PageSubmission): Command<IngestDecision> 
     if (rule !== undefined) return { outcome: 'blacklisted', pattern: rule.pattern };
 
     const isOwnFile = once && submission.domain === fileHost;
-    const knownNo =
-      transaction.pages.numberByUrl(canonical_url) ??
-      (isOwnFile ? numberOfMovedFile(transaction, submission) : undefined);
+    const knownNo = transaction.pages.numberByUrl(canonical_url);
     const known = knownNo === undefined ? undefined : transaction.pages.get(knownNo);
     if (known !== undefined) {
       const newest = (isOwnFile && transaction.pages.newText(known.no)) || known;
@@ -47,8 +44,6 @@ export function ingestPage(submission: PageSubmission): Command<IngestDecision> 
           : titleBehind(known, submission.title);
       const told = {
         ...known,
-        // Of a file that was moved.
-        ...(isOwnFile && { canonical_url, original_url: submission.original_url }),
         title,
         metadata,
         ...filled(transaction, known, submission, isOwnFile && content_hash_differs),
@@ -57,8 +52,7 @@ export function ingestPage(submission: PageSubmission): Command<IngestDecision> 
       const hasNewText = told.index_job !== known.index_job;
       const isCounted = once && ((undated && !isOwnFile) || isVisitedWithin(known, seen_at, seen_at + 1));
       if ((isOwnFile && !hasNewText) || isCounted) {
-        const isMoved = canonical_url !== known.canonical_url;
-        if (told.title !== known.title || metadata !== known.metadata || hasNewText || isMoved)
+        if (told.title !== known.title || metadata !== known.metadata || hasNewText)
           putFacts(transaction, told, known, submission.at);
         return revisit;
       }
@@ -76,17 +70,6 @@ export function titleBehind({ title, canonical_url }: Page, given: string | null
   const own = ownTitle(title, canonical_url);
   return own === null || (given !== null && isWallTitle(own)) ? (given ?? title) : own;
 }
-
-/** The page of an own file with this title and text, which was moved, or of which this is a copy. */
-function numberOfMovedFile({ pages }: Transaction, { title, content_hash }: PageSubmission): number | undefined {
-  if (title === null || content_hash === null) return undefined;
-  return pages.numbersByTitle(title, maxSameTitles).find((no) => {
-    const page = pages.head(no);
-    return page?.domain === fileHost && (pages.newText(no) ?? page).content_hash === content_hash;
-  });
-}
-
-const maxSameTitles = 100;
 
 /** Add a missing text, or one that replaces the stored text when it is indexed, with a job that indexes it. */
 function filled(

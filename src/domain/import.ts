@@ -53,6 +53,8 @@ export const fileHost = 'files.localhost';
 /** One visit, bookmark or saved link, in a stable order. */
 export interface ImportItem {
   url: string;
+  /** A file whose address is its path: its text may replace that of the page. */
+  is_own?: boolean;
   title: string | null;
   at: number | null;
   visits: number | null;

@@ -25,6 +25,8 @@ import {
   type Bytes,
   fileArchive,
   gunzipped,
+  maxFiles,
+  tooManyFiles,
   withInnerEntries,
 } from './read-archive.ts';
 import { addressColumns, columnsIn, csvHead } from './read-csv.ts';
@@ -52,7 +54,6 @@ export type KnownFiles = ReadonlyMap<string, string>;
 
 /** Enough for the head of every format: bookmark files may begin with comments. */
 const headBytes = 64 * 1024;
-const maxFiles = 200_000;
 
 /** `name`: within the folder or archive, or the file's. */
 interface Member extends ArchiveEntry {
@@ -165,7 +166,7 @@ export async function openSource(
     items,
     isHistory: histories.length === used.length,
     columns: only?.columns ?? [],
-    isOwn: used.every(({ row }) => row.format === 'files'),
+    isOwn: used.some(({ row }) => row.format === 'files'),
     files,
     leftOut: async () => {
       const counts: Record<string, number> = {};
@@ -222,8 +223,6 @@ function stateOf(path: string): string {
   }
 }
 
-const tooManyFiles = (name: string) => new ImportError(`${name} has more than ${maxFiles} files`);
-
 /** Also of the system, which refuses a file for lack of permission. Throws all other errors. */
 function reasonOf(error: unknown): string {
   if (error instanceof ImportError) return error.message;
@@ -236,6 +235,9 @@ const namedFault = (file: string, reason: string): string => (reason.includes(fi
 
 const inOrder = (a: string, b: string): number => a.localeCompare(b, 'en', { numeric: true });
 
+/** Those of an inner archive stay together: one at a time is in memory. */
+const archiveOf = ({ name }: { name: string }) => /^.*?\.zip\//i.exec(name)?.[0] ?? '';
+
 /** A file, unpacked; or the files in a ZIP archive that is no document itself. */
 async function membersOf(path: string, name: string, source: string): Promise<Member[]> {
   const { size, mtimeMs } = statSync(path);
@@ -246,11 +248,12 @@ async function membersOf(path: string, name: string, source: string): Promise<Me
   if (!(raw.startsWith('PK\x03\x04') || raw.startsWith('PK\x05\x06')) || isPackedDocument(raw)) return [file];
   const entries = await withInnerEntries(await archiveEntries(fileArchive(path, size), source), size, source);
   if (entries.length === 0) throw new ImportError(`${source} is a ZIP archive without files`);
-  if (entries.length > maxFiles) throw tooManyFiles(source);
   return entries
     .map((entry) => ({ ...entry, at, path: null }))
     .map((entry) => (/\.gz$/i.test(entry.name) ? unpacked(entry, Math.min(entry.size, size)) : entry))
-    .sort((a, b) => inOrder(a.name, b.name));
+    .sort(
+      (a, b) => Number(archiveOf(a) > archiveOf(b)) - Number(archiveOf(a) < archiveOf(b)) || inOrder(a.name, b.name),
+    );
 }
 
 /** `packed`: bytes that bound what it may unpack to; for a file of an archive at most those of the archive. */

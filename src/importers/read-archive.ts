@@ -89,10 +89,14 @@ export async function archiveEntries(zip: Archive, name: string): Promise<Archiv
       yield* bounded(method === 0 ? stored : through(stored, createInflateRaw()), full, `${name}: ${label}`);
     };
     entries.push({ name: label, size: full, bytes });
+    if (entries.length > maxFiles) throw tooManyFiles(name);
   }
   refuseBomb(entries, zip.size, name);
   return entries;
 }
+
+export const maxFiles = 200_000;
+export const tooManyFiles = (name: string) => new ImportError(`${name} has more than ${maxFiles} files`);
 
 function refuseBomb(entries: readonly ArchiveEntry[], packed: number, name: string): void {
   const unpacked = entries.reduce((sum, { size }) => sum + size, 0);
@@ -116,6 +120,7 @@ export async function withInnerEntries(entries: readonly ArchiveEntry[], packed:
     const read: Archive['read'] = async function* (start, end) {
       yield (await bytesOf(entry)).subarray(start, end);
     };
+    if (all.length > maxFiles) throw tooManyFiles(name);
     try {
       for (const inner of await archiveEntries({ size: entry.size, read }, entry.name))
         all.push({ ...inner, name: `${entry.name}/${inner.name}` });
@@ -127,6 +132,7 @@ export async function withInnerEntries(entries: readonly ArchiveEntry[], packed:
       all.push({ ...entry, bytes: fail });
     }
   }
+  if (all.length > maxFiles) throw tooManyFiles(name);
   refuseBomb(all, packed, name);
   return all;
 }

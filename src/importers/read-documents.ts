@@ -30,12 +30,12 @@ const addressOf = ({ path }: OwnFile, part: string | undefined): string =>
 
 const ownItem = (file: OwnFile, given: Parameters<typeof itemOf>[0] & { part?: string }): ImportItem => {
   const { part, ...parts } = given;
-  return itemOf({
-    at: file.at,
-    ...parts,
-    title: textOf(parts.title) ?? basename(file.path),
-    url: textOf(parts.url) ?? addressOf(file, part),
-  });
+  const address = textOf(parts.url);
+  const title = textOf(parts.title) ?? basename(file.path);
+  return {
+    ...itemOf({ at: file.at, ...parts, title, url: address ?? addressOf(file, part) }),
+    is_own: address === null,
+  };
 };
 
 export async function* readPdfFile({ own: file }: Owned): AsyncGenerator<ImportItem> {

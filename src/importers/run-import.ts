@@ -7,6 +7,7 @@ import { type CanonicalizeSettings, canonicalizeUrl } from '../compute/web/canon
 import {
   type DryRun,
   type FailedItem,
+  fileHost,
   type ImportCheckpoint,
   type ImportItem,
   type ImportOptions,
@@ -193,7 +194,8 @@ export function submissionOf(item: ImportItem, label: string): IngestPageRequest
     title: item.title,
     ...(item.body_html === null ? { body_extracted: item.body_text } : { body_html: item.body_html }),
     body_is_article: item.whole_page !== true,
-    once: true,
+    // No other item may replace the text of an own file.
+    ...((item.is_own || !item.url.startsWith(`http://${fileHost}/`)) && { once: true }),
     fetched_at: item.at === null ? null : new Date(item.at).toISOString(),
     source: label,
     metadata: item.metadata,

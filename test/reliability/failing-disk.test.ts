@@ -50,7 +50,7 @@ async function ingest() {
 const acknowledged = () => until(async () => (await ingest()).status < 300, 'a page is taken');
 
 async function found(): Promise<number> {
-  const query = { query: 'harbour master', k: 100 };
+  const query = { query: 'harbour master', k: 100, log: false };
   const { status, body } = await service.call<SearchResponse>('POST', '/v1/search', query);
   assert.equal(status, 200);
   return body.results.length;

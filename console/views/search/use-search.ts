@@ -6,6 +6,7 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { zoneFor } from '../../../src/compute/ranking/query-operators.ts';
 import type { PageResult, SearchFacets, SearchResponse } from '../../../src/domain/search.ts';
+import { fairRelevance } from '../../../src/engine/relevance.ts';
 import { ApiError, call, epoch, isAbort } from '../../api/client.ts';
 import { dropKept, keep, kept } from '../../app/router.ts';
 import { type Criteria, filtersOf, isFiltered, linkOf } from './criteria.ts';
@@ -47,7 +48,19 @@ export interface Found extends SearchResponse {
   isUnfinished: boolean;
   /** Sorted results are not judged. */
   isByRelevance: boolean;
+  /** Pages that were shown for this query while it was typed. */
+  seen: readonly string[];
   tookMs: number;
+}
+
+/** Results behind the last good one, or the last that was shown while the query was typed, are folded; none, if none is good. */
+export function shownOf(
+  results: readonly PageResult[],
+  { isByRelevance, seen }: Pick<Found, 'isByRelevance' | 'seen'>,
+) {
+  const isShown = ({ page_id, relevance }: PageResult) => (relevance ?? 1) >= fairRelevance || seen.includes(page_id);
+  const shown = isByRelevance ? results.findLastIndex(isShown) + 1 : 0;
+  return shown === 0 ? results.length : shown;
 }
 
 /** The first results, for the bars of time, and counts of all pages that match. */
@@ -222,7 +235,11 @@ export function useSearch(criteria: Criteria): Search {
       if (!isPassing) fullSearch = 'shown';
       const tookMs = performance.now() - began;
       const isByRelevance = (criteria.sort ?? 'relevance') === 'relevance';
-      setFound({ ...answer, key, query: asked, isPassing, isUnfinished, isByRelevance, tookMs });
+      setFound((before) => {
+        const passed = before?.isPassing === true && before.key === key && !isPassing ? before : null;
+        const seen = passed?.results.slice(0, shownOf(passed.results, passed)).map(({ page_id }) => page_id) ?? [];
+        return { ...answer, key, query: asked, isPassing, isUnfinished, isByRelevance, seen, tookMs };
+      });
       if (fullSearch !== 'failed') setError(undefined);
       if (isPassing) return;
       setBusy(false);

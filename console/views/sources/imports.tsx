@@ -66,6 +66,11 @@ async function importFile(chosen: Upload): Promise<void> {
   put(chosen.file, begun === null ? chosen : null);
 }
 
+/** One after the other: the service takes few at a time. */
+async function importAll(ready: readonly Upload[]): Promise<void> {
+  for (const each of ready) await importFile(each);
+}
+
 const columnNames: Record<ColumnKind, string> = {
   url: 'Address',
   title: 'Title',
@@ -132,7 +137,7 @@ export function Imports() {
       )}
       <Fault error={error} retry={reload} />
       {ready.length > 1 && (
-        <button type="button" class="button" onClick={() => ready.forEach((each) => void importFile(each))}>
+        <button type="button" class="button" onClick={() => void importAll(ready)}>
           Import all {count(ready.length)} files
         </button>
       )}

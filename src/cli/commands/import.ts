@@ -87,6 +87,7 @@ async function watchFolder(
   const target = await httpTarget(context, clientOf(context, 'write'), label, args.pdfs);
   const known = new Map<string, string>();
   let pauseMs = minPauseMs;
+  let isAgain = false;
   const importChanged = async () => {
     const began = monotonic();
     const source = await openSource(path, 'files', path, null, known);
@@ -95,10 +96,12 @@ async function watchFolder(
     if (source.files === undefined)
       throw new CliError(exitCodes.misuse, `--watch needs a folder, and ${path} is a file`);
     if (source.files.size === 0) return;
-    await runWith(context, source, options, args, { target, fetching: pagesAreFetched });
+    const code = await runWith(context, source, options, args, { target, fetching: pagesAreFetched });
     // Otherwise each change would leave a checkpoint.
     await target.restart(source.id);
-    for (const [file, state] of source.files) known.set(file, state);
+    // What failed may succeed the next time: a file in use, a busy reader.
+    isAgain = code === exitCodes.partly && !isAgain;
+    if (!isAgain) for (const [file, state] of source.files) known.set(file, state);
   };
   await importChanged();
   terminal.note(`watching ${path} for changes: Ctrl-C stops`);
