@@ -34,6 +34,7 @@ const benches = {
     node: ['--expose-gc', '--min-semi-space-size=256', '--max-semi-space-size=256'],
   },
   console: { file: 'bench/browser/console-typing.ts', built: true },
+  session: { file: 'bench/browser/session.ts', built: true },
   'console-memory': { file: 'bench/browser/console-memory.ts', built: true },
   extension: { file: 'bench/browser/extension-load.ts', built: true },
   'extension-memory': { file: 'bench/browser/extension-memory.ts', built: true },

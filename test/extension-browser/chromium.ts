@@ -51,12 +51,12 @@ export function extensionIn(scope: Scope, language: string): string {
 
 /**
  * Have the popup opened as the toolbar does it, over the tab in front, and look from another page of the extension: an element is in it, its
- * window is 360 px wide, and nothing in it is wider. It is closed then.
+ * window is 360 px wide, and nothing in it is wider. It is closed then. Gives the size of its window, px.
  */
 export async function lookAtRealPopup(
   evaluate: (expression: string) => Promise<unknown>,
   ready: string,
-): Promise<void> {
+): Promise<{ width: number; height: number }> {
   const open = `chrome.extension.getViews({ type: 'popup' })`;
   await evaluate('chrome.action.openPopup()');
   const isFitted = `${open}.some(({ document, innerWidth }) =>
@@ -67,8 +67,12 @@ export async function lookAtRealPopup(
     `the popup shows ${ready} and is 360 px wide`,
     patienceMs,
   );
+  const size = await evaluate(
+    `(([{ innerWidth, innerHeight }]) => ({ width: innerWidth, height: innerHeight }))(${open})`,
+  );
   await evaluate(`${open}.forEach((popup) => popup.close())`);
   await until(async () => (await evaluate(`${open}.length`)) === 0, 'it is closed');
+  return size as { width: number; height: number };
 }
 
 /** Stay as somebody does who reads, until something holds: having been opened counts for a page for 15 s only. */

@@ -332,11 +332,7 @@ export class FirefoxTab {
     let looks = 0;
     const isReadAnd = async () => {
       if (!(await this.evaluate<boolean>('document.hasFocus()'))) await this.activate();
-      const actions = [{ type: 'pointerMove', x: 200 + (looks++ % 2), y: 200 }];
-      await this.#session.command('input.performActions', {
-        context: this.#context,
-        actions: [{ type: 'pointer', id: 'mouse', actions }],
-      });
+      await this.perform('pointer', [{ type: 'pointerMove', x: 200 + (looks++ % 2), y: 200 }]);
       return holds();
     };
     await until(isReadAnd, what);
@@ -406,10 +402,23 @@ export class FirefoxTab {
       { type: 'keyDown', value },
       { type: 'keyUp', value },
     ]);
+    await this.perform('key', actions);
+  }
+
+  /** What a device does, one after the other (w3.org/TR/webdriver2/#actions). */
+  async perform(type: 'pointer' | 'key' | 'wheel', actions: Result[]): Promise<void> {
     await this.#session.command('input.performActions', {
       context: this.#context,
-      actions: [{ type: 'key', id: 'keyboard', actions }],
+      actions: [{ type, id: type, actions }],
     });
+  }
+
+  /** Choose a file in the file field that an expression gives. */
+  async chooseFile(field: string, file: string): Promise<void> {
+    const target = { context: this.#context };
+    const found = { expression: field, target, awaitPromise: false };
+    const { result } = await this.#session.command('script.evaluate', found);
+    await this.#session.command('input.setFiles', { ...target, element: result, files: [file] });
   }
 
   async resize(width: number, height: number): Promise<void> {
@@ -418,11 +427,7 @@ export class FirefoxTab {
 
   /** Turn the wheel over the middle of the page, by so many pixels down. */
   async turnWheel(pixels: number): Promise<void> {
-    const actions = [{ type: 'scroll', x: 300, y: 300, deltaX: 0, deltaY: pixels }];
-    await this.#session.command('input.performActions', {
-      context: this.#context,
-      actions: [{ type: 'wheel', id: 'wheel', actions }],
-    });
+    await this.perform('wheel', [{ type: 'scroll', x: 300, y: 300, deltaX: 0, deltaY: pixels }]);
   }
 
   /** Click on the element that an expression gives. */
@@ -433,15 +438,11 @@ export class FirefoxTab {
       const { x, y, width, height } = button.getBoundingClientRect();
       return { x: Math.round(x + width / 2), y: Math.round(y + height / 2) };
     })()`);
-    const actions = [
+    await this.perform('pointer', [
       { type: 'pointerMove', x, y },
       { type: 'pointerDown', button: 0 },
       { type: 'pointerUp', button: 0 },
-    ];
-    await this.#session.command('input.performActions', {
-      context: this.#context,
-      actions: [{ type: 'pointer', id: 'mouse', actions }],
-    });
+    ]);
   }
 }
 
