@@ -6,6 +6,8 @@ import { FetchError, type FetchErrorOptions, type FetchFault } from './fetch-err
 const longestTold = 120;
 
 interface Sign {
+  /** `i` by default. */
+  flags?: string;
   pattern: string;
   code: FetchFault;
   message: string;
@@ -13,7 +15,10 @@ interface Sign {
   options?: FetchErrorOptions;
 }
 
-const signs = (list as readonly Sign[]).map((sign) => ({ ...sign, pattern: new RegExp(sign.pattern, 'i') }));
+const signs = (list as readonly Sign[]).map((sign) => ({
+  ...sign,
+  pattern: new RegExp(sign.pattern, sign.flags ?? 'i'),
+}));
 
 /** Network errors, about which the proxy knows more. */
 const networkSign =

@@ -39,7 +39,7 @@ export function ResultList({ found, busy, moreError, criteria, toBox, more, agai
   const { results, query, suggestions } = found;
   const list = useRef<HTMLOListElement>(null);
   const moreButton = useRef<HTMLButtonElement>(null);
-  const [showsWeak, setShowsWeak] = useKept('less relevant', false);
+  const [showsWeak, setShowsWeak] = useKept(`less relevant ${found.key}`, false);
   /** Results before "Show more". */
   const shownBefore = useRef<number | null>(null);
   // Before the focused button disappears.

@@ -68,7 +68,11 @@ async function importFile(chosen: Upload): Promise<void> {
 
 /** One after the other: the service takes few at a time. */
 async function importAll(ready: readonly Upload[]): Promise<void> {
-  for (const each of ready) await importFile(each);
+  for (const { file } of ready) {
+    // It may have been changed or cancelled meanwhile.
+    const now = uploads.value.find((each) => each.file === file);
+    if (now?.preview) await importFile(now);
+  }
 }
 
 const columnNames: Record<ColumnKind, string> = {
