@@ -15,11 +15,8 @@ export interface DemoPage {
   metadata: Record<string, unknown>;
 }
 
-/** A submission for each visit; the first has the text. */
+/** A submission for each visit. */
 export function demoSubmissions({ url, days_ago, html, ...facts }: DemoPage, now: number): IngestPageRequest[] {
-  return days_ago.map((days, at) => ({
-    url,
-    fetched_at: new Date(now - days * dayMs).toISOString(),
-    ...(at === 0 && { ...facts, source: 'demo', body_html: html.join('\n'), body_is_article: true }),
-  }));
+  const page = { ...facts, url, source: 'demo', body_html: html.join('\n'), body_is_article: true };
+  return days_ago.map((days) => ({ ...page, fetched_at: new Date(now - days * dayMs).toISOString() }));
 }

@@ -45,6 +45,7 @@ export function intakeService(dependencies: IntakeDependencies): StartService<In
   const { ask, reader, commit, metrics, now } = dependencies;
   const { prepare, prepareItem } = submissionPreparer(dependencies);
 
+  const demosInTurn = pLimit(1);
   const count = (decision: IngestDecision) => metrics.ingestPages.inc({ outcome: metricOutcome[decision.outcome] });
 
   const handlers: Handlers<IntakeMessages> = {
@@ -67,14 +68,15 @@ export function intakeService(dependencies: IntakeDependencies): StartService<In
         return { ...outcomeOf(decision), index };
       });
     },
-    'demo.add': async (_request, signal) => {
-      if (reader.pages.count() > 0) throw new DomainError('conflict', 'demo pages need a library without pages');
-      await ask('demo.remove', {}); // rules that block deleted demo pages
-      const demo: DemoPage[] = JSON.parse(await readFile(join(programDir, 'models', 'demo.json'), 'utf8'));
-      const pages = demo.flatMap((page) => demoSubmissions(page, now()));
-      const results = await handlers['page.ingestBatch']({ pages }, signal);
-      return { page_ids: results.flatMap((each) => (each.outcome === 'accepted' ? [each.page_id] : [])) };
-    },
+    'demo.add': (_request, signal) =>
+      demosInTurn(async () => {
+        if (reader.pages.count() > 0) throw new DomainError('conflict', 'demo pages need a library without pages');
+        await ask('demo.remove', {}); // rules that block deleted demo pages
+        const demo: DemoPage[] = JSON.parse(await readFile(join(programDir, 'models', 'demo.json'), 'utf8'));
+        const pages = demo.flatMap((page) => demoSubmissions(page, now()));
+        const results = await handlers['page.ingestBatch']({ pages }, signal);
+        return { page_ids: results.flatMap((each) => (each.outcome === 'accepted' ? [each.page_id] : [])) };
+      }),
   };
 
   return async () => ({ handlers, stop: makeBarePagesFindable(dependencies) });

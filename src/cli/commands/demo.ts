@@ -31,11 +31,7 @@ export async function showDemo(context: ServiceContext): Promise<ExitCode> {
 }
 
 export async function removeDemoCommand(context: Context): Promise<ExitCode> {
-  const removed = await clientOf(context, 'write').call<DemoRemovedResponse>(
-    'DELETE',
-    '/v1/demo',
-    undefined,
-    context.signal,
-  );
+  const { call } = clientOf(context, 'write');
+  const removed = await call<DemoRemovedResponse>('DELETE', '/v1/demo', undefined, context.signal);
   return tell(context, removed, ({ say }) => say(`deleted ${counted(removed.pages_purged, 'demo page')}`));
 }
