@@ -146,7 +146,10 @@ export function indexPageHandler(dependencies: IndexPageDependencies): JobHandle
       if (given !== null) await ask('index.add', { segment: null, ...given });
       return given !== null;
     } finally {
-      if (reader.pages.head(page.no)?.first_label !== labels.first) await ask('index.remove', { pages: [labels] });
+      const now = reader.pages.head(page.no);
+      if (now?.first_label !== labels.first) await ask('index.remove', { pages: [labels] });
+      // Files may have words of a page that was forgotten meanwhile.
+      if (now === undefined) await commit(relabelPage(attempt, page, labels));
     }
   };
   return async (job, { attempt, signal }) => {
@@ -163,14 +166,8 @@ export function indexPageHandler(dependencies: IndexPageDependencies): JobHandle
       return undefined;
     }
     const newText = reader.pages.newText(page.no);
-    const replacement = newText && {
-      ...newText,
-      page_no: page.no,
-      final: page,
-      title: null,
-      facts: noFacts,
-      readEntities,
-    };
+    const known = { page_no: page.no, final: page, title: null, facts: noFacts, readEntities };
+    const replacement = newText && { ...newText, ...known };
     const readText = () => {
       const text = newText?.body ?? reader.pages.body(page.no);
       if (text === undefined) throw noText();
