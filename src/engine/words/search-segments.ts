@@ -145,10 +145,11 @@ export function labelsCovering(corpus: readonly CorpusSegment[], plan: QueryPlan
   const least = Math.min(LEAST_COVERED, most) * (1 - 1e-6);
   const found: { labels: number[]; covered: number[] } = { labels: [], covered: [] };
   for (const [at, { segment }] of corpus.entries()) {
-    for (const [ordinal, share] of covered[at].entries()) {
-      if (share === 0 || share < least) continue;
+    const shares = covered[at];
+    for (let ordinal = 0; ordinal < shares.length; ordinal++) {
+      if (shares[ordinal] === 0 || shares[ordinal] < least) continue;
       found.labels.push(segment.labels[ordinal]);
-      found.covered.push(share * known);
+      found.covered.push(shares[ordinal] * known);
     }
   }
   return found;
