@@ -89,6 +89,7 @@ const mostPathWords = 32;
 export function pathWords(url: string): string[] {
   if (!URL.canParse(url)) return [];
   const path = normalizeText(unescaped(new URL(url).pathname), 'NFC').toLowerCase();
-  const words = (path.match(/[\p{L}\p{M}\p{N}]+/gu) ?? []).flatMap(partsIn);
-  return [...new Set(words.filter((word) => !emptyWords.test(word)))].slice(0, mostPathWords);
+  const words = (path.match(/[\p{L}\p{M}\p{N}]+/gu) ?? []).filter((word) => !emptyWords.test(word));
+  const parts = [...new Set(words)].slice(0, mostPathWords).flatMap(partsIn);
+  return [...new Set(parts)].slice(0, 4 * mostPathWords);
 }
