@@ -63,7 +63,7 @@ export function clustersService(dependencies: ClustersDependencies): StartServic
     };
 
     const unsubscribe = feed.subscribe('durable', ({ pages, jobs, tombstones }) => {
-      if (pages.length > 0) clock.pagesCame(pages.some(({ domain }) => domainMatches(domain, demoDomain)));
+      if (pages.length > 0) clock.pagesCame();
       for (const { no, status } of pages) if (status === 'indexed') placement.waiting.add(no);
       // Pages that came during the run.
       if (jobs.some(({ kind, status }) => kind === 'cluster' && status === 'done')) takeUp();
@@ -125,11 +125,15 @@ const minuteMs = 60_000;
 /** Share of pages. While more wait for vectors, no run is due: it would drop the topics of those that wait. */
 const mostWaiting = 0.1;
 
+/** Topics of demo pages do not wait for a quiet time. */
+function isDemoIndexed({ pages, jobs }: LibraryParts['reader']): boolean {
+  const [newest] = pages.headsBelow(Number.MAX_SAFE_INTEGER, 1);
+  return newest !== undefined && domainMatches(newest.domain, demoDomain) && jobs.countIndexing(1) === 0;
+}
+
 function runClock({ reader, settings, activeSpace, now }: RunClockDependencies) {
   const { cron, idle_default_minutes: idleMinutes, min_pages: minPages, min_new_pages: minNewPages } = settings;
   let activeAt = now();
-  /** Demo pages came: their topics do not wait for a quiet time. */
-  let isDemo = false;
   let lastLookAt = now();
   /** Null where the expression names no time that comes. Errors: throws for one that cannot be read. */
   const cronTimeAfter = (from: number): number | null =>
@@ -138,9 +142,8 @@ function runClock({ reader, settings, activeSpace, now }: RunClockDependencies) 
   let cronAt = cronTimeAfter(Math.min(lastCron?.started_at ?? lastLookAt, lastLookAt));
 
   return {
-    pagesCame(areDemo = false): void {
+    pagesCame(): void {
       activeAt = now();
-      isDemo ||= areDemo;
     },
     /** What a run is to be started for now, or null. */
     async dueRun(): Promise<Extract<ClusterTrigger, 'cron' | 'idle'> | null> {
@@ -156,14 +159,13 @@ function runClock({ reader, settings, activeSpace, now }: RunClockDependencies) 
       // What a run since then has not put anywhere has no vector, or the run failed for good: neither is a reason for another one.
       const ranAt = reader.clusters.latestRun()?.started_at ?? 0;
       const isSettled = ranAt >= activeAt && ranAt <= at;
-      const isQuiet = isDemo || at - activeAt >= idleMinutes * minuteMs;
+      const isQuiet = isDemoIndexed(reader) || at - activeAt >= idleMinutes * minuteMs;
       if (!isCronDue && (isSettled || !isQuiet)) return null;
       const space = activeSpace();
       if (space !== null && reader.backfills.pending(space).pages > mostWaiting * reader.pages.count()) return null;
       if (isCronDue) cronAt = cronTimeAfter(at);
       const { pages, newPages } = await clusterCensus(reader, space);
       if (isCronDue && pages >= minPages) return 'cron';
-      isDemo &&= pages < minPages;
       return isQuiet && pages >= minPages && newPages >= minNewPages ? 'idle' : null;
     },
   };

@@ -10,6 +10,7 @@ import type { ClusterPoint } from '../../../src/domain/cluster.ts';
 import { DomainError } from '../../../src/domain/errors.ts';
 import { type Changes, noChanges } from '../../../src/store/commit.ts';
 import type { Command } from '../../../src/store/store.ts';
+import { pageRow } from '../../machines/rows.ts';
 import { TemporaryStore } from '../../store/temporary-store.ts';
 import { Hosted } from '../hosted.ts';
 import { keptLog } from '../quiet-log.ts';
@@ -89,8 +90,12 @@ class Library implements AsyncDisposable {
 
   /** Pages come: their vectors are there, and the service hears of a change. */
   async comes(count: number, domain = 'example.com'): Promise<void> {
-    await this.temporary.commit(({ vectors }) => {
+    await this.temporary.commit(({ vectors, pages }) => {
       for (let i = 0; i < count; i++) vectors.put(space, ++this.#pages, Float32Array.of(1, 0));
+      // Of others no row is asked for.
+      if (domain === 'example.com') return;
+      pages.put(pageRow({ no: this.#pages, domain, status: 'indexed' }), undefined);
+      pages.putBody(this.#pages, 'A demo.', []);
     });
     const page = { no: this.#pages, status: 'queued', domain } as Changes['pages'][number];
     this.#feed.publish('durable', { ...noChanges(), pages: [page], opstamp: ++this.#opstamp });
