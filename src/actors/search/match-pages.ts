@@ -19,7 +19,7 @@ import type { Catalog } from '../indexes/catalog.ts';
 import { nextTurn } from '../system/background.ts';
 import type { ListedPage, MatchedPages, MatchRequest } from '../system/service.ts';
 import { matchClauses } from './pages-of-clauses.ts';
-import { findHost, type RetrievalDependencies, withVector } from './retrieve-candidates.ts';
+import { findHost, type RetrievalDependencies, unlessReplaced, withVector } from './retrieve-candidates.ts';
 
 const mostValues = 10;
 /** Pages of other orders than relevance that are compared to find duplicates. */
@@ -176,7 +176,7 @@ export function pageMatcher(dependencies: MatchDependencies) {
   };
 
   return async (request: MatchRequest, signal: AbortSignal | undefined): Promise<MatchedPages> => {
-    const labels = await labelsOf(request, signal);
+    const labels = await unlessReplaced(reader, () => labelsOf(request, signal));
     for (const { page_no } of request.listed ?? []) {
       const { first, count } = catalog.labelsOf(page_no);
       if (count > 0) addBit(labels, first);

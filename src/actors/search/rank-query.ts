@@ -35,6 +35,7 @@ import { nextTurn } from '../system/background.ts';
 import type { LibraryParts, ListedPage, Retrieved, RetrieveRequest, SearchWords } from '../system/service.ts';
 import { phraseFinder } from './find-phrases.ts';
 import type { OutsideReranker } from './outside-reranker.ts';
+import { unlessReplaced } from './retrieve-candidates.ts';
 
 export interface RankDependencies extends Pick<LibraryParts, 'ask' | 'reader' | 'canonicalize' | 'now' | 'monotonic'> {
   /** Whether searches with a reranker use score fusion. */
@@ -202,23 +203,16 @@ export function queryRanker(dependencies: RankDependencies) {
     );
   };
 
-  /** If the active model is replaced and deleted meanwhile, the new one is used. */
-  const retrieve = async (
+  const retrieve = (
     request: Omit<RetrieveRequest, 'model'>,
     model: string | null,
     signal: AbortSignal | undefined,
-  ): Promise<{ used: string; retrieved: Retrieved }> => {
-    for (;;) {
+  ): Promise<{ used: string; retrieved: Retrieved }> =>
+    unlessReplaced(reader, async () => {
       const used = model ?? reader.models.activeId();
       if (used === null) throw new DomainError('no_active_model', 'no active embedding model');
-      try {
-        return { used, retrieved: await ask('index.retrieve', { ...request, model: used }, { signal }) };
-      } catch (error) {
-        const wasReplaced = model === null && reader.models.activeId() !== used;
-        if (!(wasReplaced && error instanceof DomainError && error.code === 'invalid')) throw error;
-      }
-    }
-  };
+      return { used, retrieved: await ask('index.retrieve', { ...request, model: used }, { signal }) };
+    });
 
   const rank = async (request: RankRequest, options: RankOptions): Promise<Ranking> => {
     const { model = null, isLocal = false, byWords = false, relevance = null, signal } = options;

@@ -4,12 +4,14 @@ import { type Bitmap, bitsInBoth, hasBit } from '../../compute/structures/bitmap
 import { TopK } from '../../compute/structures/top-k.ts';
 import { unlessAborted } from '../../compute/unless-aborted.ts';
 import { domainMatches } from '../../compute/web/domain-match.ts';
+import { DomainError } from '../../domain/errors.ts';
 import type { EmbeddingModel } from '../../domain/model.ts';
 import type { PageFilters } from '../../domain/page.ts';
 import { beginningsIn } from '../../domain/query-clause.ts';
 import { slotFor } from '../../engine/query-slot.ts';
 import { noCandidates, type RankedChunks, type VectorQuery } from '../../engine/retrieve.ts';
 import type { Searchers } from '../../engine/searchers.ts';
+import type { StoreReader } from '../../store/store.ts';
 import type { AllowedLabels, Catalog } from '../indexes/catalog.ts';
 import type { ModelSpaces } from '../indexes/model-spaces.ts';
 import type { CandidatePages, Retrieved, RetrieveRequest } from '../system/service.ts';
@@ -100,6 +102,19 @@ export function retrieveCandidates(dependencies: RetrievalDependencies): Retriev
     const pages = pagesOf([found.sparse.labels, found.dense.labels], host, phrases);
     return { ...found, ...pages, timing_ms: { ...timing_ms, ...found.timing_ms } };
   };
+}
+
+/** Does the work again, with the new model, if the active one is replaced and deleted meanwhile. */
+export async function unlessReplaced<Found>({ models }: StoreReader, work: () => Promise<Found>): Promise<Found> {
+  for (;;) {
+    const active = models.activeId();
+    try {
+      return await work();
+    } catch (error) {
+      const wasReplaced = models.activeId() !== active;
+      if (!(wasReplaced && error instanceof DomainError && error.code === 'invalid')) throw error;
+    }
+  }
 }
 
 /** Work with the vector of a query, which may come later. One that cannot be made fails the work. */
