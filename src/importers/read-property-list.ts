@@ -31,6 +31,7 @@ export async function* readSafariBookmarks(file: PropertyListFile): AsyncGenerat
   }
 }
 
+const maxDepth = 500;
 const tagStart = /<(\/?)(array|data|date|dict|false|integer|key|plist|real|string|true)(?=[\s/>])/gi;
 
 async function xmlList({ text, name }: TextFile): Promise<unknown> {
@@ -53,6 +54,7 @@ async function xmlList({ text, name }: TextFile): Promise<unknown> {
       const inner = tag === 'array' ? [] : Object.create(null);
       put(inner);
       if (!isEmpty) open.push({ into: inner, key: '' });
+      if (open.length > maxDepth) throw new ImportError(`${name} is nested too deeply`);
     } else if (tag === 'key') open[open.length - 1].key = decodeXML(words);
     else if (isEnd) put(decodeXML(words));
     words = '';
@@ -61,7 +63,6 @@ async function xmlList({ text, name }: TextFile): Promise<unknown> {
   return root;
 }
 
-const maxDepth = 500;
 /** Of all objects: a text that several share is once in the file. */
 const maxTextChars = 4 * maxEntryChars;
 
