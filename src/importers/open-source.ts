@@ -358,8 +358,8 @@ async function recognized(head: FileHead, format: ImportFormat | null, name: str
   const columns = found.map((each) => ({ ...each, example: each.example.slice(0, maxExampleChars) }));
   try {
     if (named !== null && columns.length === 0) throw new ImportError(`${name} has no columns that can be named`);
-    const any = formatRows.find((row) => row.format === (isJson ? 'json' : 'csv'));
-    const row = named === null || any === undefined ? rowOf(head, format, name) : any;
+    const plain = formatRows.find((row) => row.format === (isJson ? 'json' : 'csv'));
+    const row = (named !== null && plain) || rowOf(head, format, name);
     const isAny = row.format === 'csv' || row.format === 'json';
     if (named === null && row.format === 'csv' && addressColumns(head.text)?.isUnclear)
       throw new ImportError(`${name} has addresses in several columns: it is unclear which are those of its pages`);
