@@ -32,11 +32,12 @@ export type ItemOutcome =
 
 /** Only the text of an own file is replaced by another one. */
 export function outcomeOf(
-  { url }: ImportItem,
+  { url, is_own }: ImportItem,
   result: { outcome: 'accepted' | 'blacklisted' } | { outcome: 'revisit'; content_hash_differs: boolean },
 ): ItemOutcome {
   if (result.outcome !== 'revisit' || !isOwnFile(url)) return { outcome: result.outcome };
-  return { outcome: result.content_hash_differs ? 'replaced' : 'unchanged' };
+  if (!result.content_hash_differs) return { outcome: 'unchanged' };
+  return is_own ? { outcome: 'replaced' } : { outcome: 'failed', reason: 'its text is that of an own file' };
 }
 
 const isOwnFile = (url: string): boolean => url.toLowerCase().startsWith(`http://${fileHost}/`);

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { afterBatch, type ItemOutcome, skipReason } from '../../src/compute/import-progress.ts';
+import { afterBatch, type ItemOutcome, outcomeOf, skipReason } from '../../src/compute/import-progress.ts';
 import type { FailedItem, ImportCheckpoint } from '../../src/domain/import.ts';
 import { itemOf } from '../../src/importers/item-parts.ts';
-import { type ImportTarget, runImport } from '../../src/importers/run-import.ts';
+import { type ImportTarget, runImport, submissionOf } from '../../src/importers/run-import.ts';
 
 /** A target that refuses everything or nothing, and notes how many items each batch has. */
 class CountingTarget implements ImportTarget {
@@ -73,4 +73,20 @@ test('an address that is too long is left out and counted; a title is cut to wha
   assert.equal(skipReason(itemOf({ url: `${longest}x` }), everything), 'an address of more than 8192 characters');
   const { title } = itemOf({ url: longest, title: `${'t'.repeat(4095)}🜨 and more` });
   assert.equal(title, `${'t'.repeat(4095)}\ufffd`);
+});
+
+test('only an own file itself replaces its text, and no other item is submitted so that it would', () => {
+  const url = 'http://files.localhost/notes/diary.md';
+  const revisit = (content_hash_differs: boolean) => ({ outcome: 'revisit', content_hash_differs }) as const;
+  for (const [item, differs, outcome, once] of [
+    [{ url, is_own: true }, true, 'replaced', true],
+    [{ url, is_own: true }, false, 'unchanged', true],
+    [{ url, is_own: false }, true, 'failed', undefined],
+    [{ url }, false, 'unchanged', undefined],
+    [{ url: 'https://notes.example/diary' }, true, 'revisit', true],
+  ] as const) {
+    const whole = { ...itemOf({ url: item.url }), ...item };
+    assert.equal(outcomeOf(whole, revisit(differs)).outcome, outcome);
+    assert.equal(submissionOf(whole, 'import:json').once, once);
+  }
 });
