@@ -21,6 +21,7 @@ const statusKinds = { running: 'live', done: 'ok', failed: 'bad', stopped: 'warn
 
 /** A file before its import; without a preview while it is sent. */
 interface Upload {
+  id: number;
   file: File;
   preview: ImportPreviewResponse | null;
   /** Of the preview, or as chosen. */
@@ -30,16 +31,18 @@ interface Upload {
 /** Also while another view is open. */
 const uploads = signal<readonly Upload[]>([]);
 
-const put = (file: File, next: Omit<Upload, 'file'> | null): void => {
-  const isKnown = uploads.value.some((each) => each.file === file);
-  const shown = next === null ? [] : [{ file, ...next }];
-  uploads.value = isKnown
+let nextId = 1;
+
+const put = (file: File, next: Omit<Upload, 'id' | 'file'> | null): void => {
+  const known = uploads.value.find((each) => each.file === file);
+  const shown = next === null ? [] : [{ ...next, id: known?.id ?? nextId++, file }];
+  uploads.value = known
     ? uploads.value.flatMap((each) => (each.file === file ? shown : [each]))
     : [...uploads.value, ...shown];
 };
 
 /** Send a file; null if it is refused. */
-async function send<Answer>({ file, kinds }: Upload, dry_run: boolean): Promise<Answer | null> {
+async function send<Answer>({ file, kinds }: Omit<Upload, 'id'>, dry_run: boolean): Promise<Answer | null> {
   put(file, { preview: null, kinds });
   const query = { name: file.name, format: 'auto', dry_run, ...(kinds && { columns: columnsText(kinds) }) };
   let answer: Answer | null = null;
@@ -149,9 +152,9 @@ export function Imports() {
         {isRunning ? 'Files are being imported.' : imports.length > 0 && 'All files are imported.'}
       </p>
       <ul class="rows">
-        {uploads.value.map((each, at) =>
+        {uploads.value.map((each) =>
           each.preview === null ? (
-            <li key={at} class="row">
+            <li key={each.id} class="row">
               <Badge kind="live">sending</Badge>
               <div class="row-main">
                 <p class="row-title">
@@ -161,7 +164,7 @@ export function Imports() {
               </div>
             </li>
           ) : (
-            <PreviewRow key={at} chosen={each} read={each.preview} />
+            <PreviewRow key={each.id} chosen={each} read={each.preview} />
           ),
         )}
         {imports.map((each) => (
