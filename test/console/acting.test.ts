@@ -341,7 +341,7 @@ test('what is sent while one looks elsewhere is there when one comes back', { sk
 test('a preview shows what is skipped and asks for unclear columns; nothing is stored before the import', {
   skip,
 }, async () => {
-  const { page, show } = await shared.signedIn();
+  const { page, show } = await shared.signedIn({ allowed: /503/ });
   await show('#/sources');
   const table =
     'Name;Verweis;Bild\nWeir;https://weir.example/;https://weir.example/1.png\nMill;mailto:mill;https://mill.example/1.png\n';
@@ -350,7 +350,15 @@ test('a preview shows what is skipped and asks for unclear columns; nothing is s
   const row = page.locator('.row', { hasText: 'table.csv' });
   await row.getByText('it is unclear which are those of its pages').waitFor();
   assert.ok(await row.getByRole('button', { name: 'Import 0 pages' }).isDisabled());
-  await row.getByLabel('Column Bild is').selectOption('Not imported');
+  const column = row.getByLabel('Column Bild is');
+  const proposed = await column.inputValue();
+  const busy = { status: 503, json: { detail: 'too many files' } };
+  await page.route('**/v1/imports?*', (route) => route.fulfill(busy), { times: 1 });
+  await column.focus();
+  await column.selectOption('Not imported');
+  await page.locator('.notice-error', { hasText: 'too many files' }).waitFor();
+  await until(async () => (await column.inputValue()) === proposed, 'the column is as before');
+  await column.and(page.locator(':focus')).selectOption('Not imported');
   await row.getByText('Weir https://weir.example/').waitFor();
   await row.getByText('Skipped items').click();
   await row.getByText('table.csv, line 3: not a web address: Mill').waitFor();

@@ -19,62 +19,76 @@ import { isolated } from '../../ui/text.tsx';
 const lookAgainMs = 1000;
 const statusKinds = { running: 'live', done: 'ok', failed: 'bad', stopped: 'warn' } as const;
 
-/** A file before its import; without a preview while it is sent. */
+/** A file before its import. */
 interface Upload {
   id: number;
   file: File;
+  /** Null until it was read. */
   preview: ImportPreviewResponse | null;
-  /** Of the preview, or as chosen. */
-  kinds: readonly (ColumnKind | null)[] | null;
+  /** Chosen for the preview; null for those it proposes. */
+  kinds: Kinds;
+  /** The request that is not answered yet. */
+  sent: { kinds: Kinds; dry_run: boolean } | null;
 }
+type Kinds = readonly (ColumnKind | null)[] | null;
 
 /** Also while another view is open. */
 const uploads = signal<readonly Upload[]>([]);
-
 let nextId = 1;
 
-const put = (file: File, next: Omit<Upload, 'id' | 'file'> | null): void => {
-  const known = uploads.value.find((each) => each.file === file);
-  const shown = next === null ? [] : [{ ...next, id: known?.id ?? nextId++, file }];
-  uploads.value = known
-    ? uploads.value.flatMap((each) => (each.file === file ? shown : [each]))
-    : [...uploads.value, ...shown];
+const change = (id: number, part: Partial<Upload>): void => {
+  uploads.value = uploads.value.map((each) => (each.id === id ? { ...each, ...part } : each));
+};
+
+const drop = (id: number): void => {
+  uploads.value = uploads.value.filter((each) => each.id !== id);
 };
 
 /** Send a file; null if it is refused. */
-async function send<Answer>({ file, kinds }: Omit<Upload, 'id'>, dry_run: boolean): Promise<Answer | null> {
-  put(file, { preview: null, kinds });
+async function send<Answer>({ id, file }: Upload, kinds: Kinds, dry_run: boolean): Promise<Answer | null> {
+  const sent = { kinds, dry_run };
+  change(id, { sent });
+  /** False if columns were chosen again. */
+  const isLatest = () => uploads.value.some((each) => each.sent === sent);
   const query = { name: file.name, format: 'auto', dry_run, ...(kinds && { columns: columnsText(kinds) }) };
   let answer: Answer | null = null;
   await attempt(
     async () => {
       answer = await upload<Answer>('/v1/imports', query, file);
     },
-    (said) => notify(said.includes(file.name) ? said : `${isolated(file.name)}: ${said}`, 'error'),
+    (said) => isLatest() && notify(said.includes(file.name) ? said : `${isolated(file.name)}: ${said}`, 'error'),
   );
+  if (!isLatest()) return null;
+  change(id, { sent: null });
   return answer;
 }
 
-async function preview(file: File, kinds: Upload['kinds'] = null): Promise<void> {
-  const read = await send<ImportPreviewResponse>({ file, preview: null, kinds }, true);
-  put(file, read && { preview: read, kinds });
+/** A preview that is refused leaves the one before. */
+async function preview(chosen: Upload, kinds: Kinds): Promise<boolean> {
+  const read = await send<ImportPreviewResponse>(chosen, kinds, true);
+  if (read !== null) change(chosen.id, { preview: read, kinds });
+  return read !== null;
 }
 
 async function previewAll(files: readonly File[]): Promise<void> {
-  for (const file of files) await preview(file);
+  for (const file of files) {
+    const added: Upload = { id: nextId++, file, preview: null, kinds: null, sent: null };
+    uploads.value = [...uploads.value, added];
+    if (!(await preview(added, null))) drop(added.id);
+  }
 }
 
 async function importFile(chosen: Upload): Promise<void> {
-  const begun = await send<Import>(chosen, false);
-  put(chosen.file, begun === null ? chosen : null);
+  const begun = await send<Import>(chosen, chosen.kinds, false);
+  if (begun !== null) drop(chosen.id);
 }
 
 /** One after the other: the service takes few at a time. */
 async function importAll(ready: readonly Upload[]): Promise<void> {
-  for (const { file } of ready) {
+  for (const { id } of ready) {
     // It may have been changed or cancelled meanwhile.
-    const now = uploads.value.find((each) => each.file === file);
-    if (now?.preview) await importFile(now);
+    const now = uploads.value.find((each) => each.id === id);
+    if (now !== undefined && now.sent === null) await importFile(now);
   }
 }
 
@@ -108,7 +122,7 @@ export function Imports() {
   const isRunning = imports.some(({ status }) => status === 'running');
   useRepeat([load], lookAgainMs, isRunning);
   useEffect(reload, [uploads.value]);
-  const ready = uploads.value.filter((each) => (each.preview?.items ?? 0) > 0);
+  const ready = uploads.value.filter(({ preview, sent }) => sent === null && (preview?.items ?? 0) > 0);
   useDrop(setOver);
   return (
     <section class="block" aria-labelledby="imports">
@@ -209,16 +223,16 @@ function useDrop(setOver: (isOver: boolean) => void): void {
 }
 
 function PreviewRow({ chosen, read }: { chosen: Upload; read: ImportPreviewResponse }) {
-  const { file, kinds } = chosen;
+  const { id, file, kinds, sent } = chosen;
   const { format, items, addresses, unreadable, examples, faults, first, columns, oldest, newest, error } = read;
   const skipped = Object.entries({ ...read.skipped, ...(unreadable > 0 && { 'cannot be read': unreadable }) }).map(
     ([reason, n]) => ({ reason, count: n }),
   );
   const left = skipped.reduce((sum, { count: n }) => sum + n, 0);
-  const shownKinds = kinds ?? columns.map(({ is }) => is);
+  const shownKinds = sent?.kinds ?? kinds ?? columns.map(({ is }) => is);
   return (
-    <li class="row">
-      <Badge kind={items > 0 ? 'plain' : 'warn'}>preview</Badge>
+    <li class="row" aria-busy={sent !== null}>
+      {sent === null ? <Badge kind={items > 0 ? 'plain' : 'warn'}>preview</Badge> : <Badge kind="live">sending</Badge>}
       <div class="row-main">
         <p class="row-title">
           <bdi>{file.name}</bdi>
@@ -272,8 +286,9 @@ function PreviewRow({ chosen, read }: { chosen: Upload; read: ImportPreviewRespo
                         class="input"
                         aria-label={`Column ${name} is`}
                         value={shownKinds[at] ?? ''}
+                        disabled={sent?.dry_run === false}
                         onChange={({ currentTarget }) =>
-                          void preview(file, shownKinds.with(at, (currentTarget.value || null) as ColumnKind | null))
+                          void preview(chosen, shownKinds.with(at, (currentTarget.value || null) as ColumnKind | null))
                         }
                       >
                         <option value="">Not imported</option>
@@ -290,17 +305,18 @@ function PreviewRow({ chosen, read }: { chosen: Upload; read: ImportPreviewRespo
             </table>
           </TableScroll>
         )}
+        {sent !== null && <progress aria-label={`Sending ${file.name}`} />}
       </div>
       <div class="row-end">
         <button
           type="button"
           class="button button-small button-primary"
-          disabled={items === 0}
+          disabled={items === 0 || sent !== null}
           onClick={() => void importFile(chosen)}
         >
           Import {addresses === null ? 'all pages' : many(addresses, 'page')}
         </button>
-        <button type="button" class="button button-small" onClick={() => put(file, null)}>
+        <button type="button" class="button button-small" disabled={sent !== null} onClick={() => drop(id)}>
           Cancel
         </button>
       </div>
