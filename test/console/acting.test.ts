@@ -350,6 +350,7 @@ test('a preview shows what is skipped and asks for unclear columns; nothing is s
   const row = page.locator('.row', { hasText: 'table.csv' });
   await row.getByText('it is unclear which are those of its pages').waitFor();
   assert.ok(await row.getByRole('button', { name: 'Import 0 pages' }).isDisabled());
+  await page.getByText('1 preview ready.').waitFor();
   const column = row.getByLabel('Column Bild is');
   const proposed = await column.inputValue();
   const busy = { status: 503, json: { detail: 'too many files' } };
@@ -369,6 +370,7 @@ test('a preview shows what is skipped and asks for unclear columns; nothing is s
   await page.getByLabel('Files to import').setInputFiles(file);
   await row.getByRole('button', { name: 'Cancel' }).click();
   await row.getByRole('button', { name: 'Cancel' }).waitFor({ state: 'detached' });
+  await page.getByText('All files are imported.').waitFor();
 });
 
 test('a name that is found late opens nothing for who went elsewhere', { skip }, async () => {

@@ -163,7 +163,7 @@ export function Imports() {
         </button>
       )}
       <p class="hidden" role="status">
-        {isRunning ? 'Files are being imported.' : imports.length > 0 && 'All files are imported.'}
+        {progressOf(imports)}
       </p>
       <ul class="rows">
         {uploads.value.map((each) =>
@@ -193,6 +193,21 @@ export function Imports() {
       )}
     </section>
   );
+}
+
+/** For screen readers. */
+function progressOf(imports: readonly Import[]): string {
+  const ready = uploads.value.filter(({ preview, sent }) => preview !== null && sent === null).length;
+  const done = imports.filter(({ status }) => status === 'done').length;
+  const now = [
+    ready > 0 && `${many(ready, 'preview')} ready.`,
+    uploads.value.length > ready && 'Files are being sent.',
+    imports.some(({ status }) => status === 'running') && 'Files are being imported.',
+  ].filter(Boolean);
+  if (now.length > 0 || imports.length === 0) return now.join(' ');
+  return done === imports.length
+    ? 'All files are imported.'
+    : `${count(done)} of ${many(imports.length, 'file')} imported.`;
 }
 
 /** Files may be dropped anywhere in the window. */
