@@ -62,8 +62,10 @@ export function ResultList({ found, busy, moreError, criteria, toBox, more, agai
         <NothingFound found={found} again={again} change={change} />
       </>
     );
-  const left = results.filter(({ page_id }) => !isDeleted(page_id));
-  const weak = left.length - shownOf(left, found);
+  const isLeft = ({ page_id }: PageResult) => !isDeleted(page_id);
+  const fold = shownOf(results, found);
+  const shown = results.slice(0, showsWeak ? results.length : fold).filter(isLeft);
+  const weak = results.slice(fold).filter(isLeft).length;
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.ctrlKey || event.metaKey || event.altKey || isInChord()) return;
     if ((event.target as HTMLElement).closest('dialog') !== null) return;
@@ -92,7 +94,7 @@ export function ResultList({ found, busy, moreError, criteria, toBox, more, agai
       <Corrected found={found} criteria={criteria} change={change} />
       <Ignored found={found} />
       <ol ref={list} class="result-list" onKeyDown={onKeyDown}>
-        {left.slice(0, showsWeak ? left.length : left.length - weak).map((result) => (
+        {shown.map((result) => (
           <Result
             key={result.page_id}
             result={result}
