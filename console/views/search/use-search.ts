@@ -48,12 +48,12 @@ export interface Found extends SearchResponse {
   isUnfinished: boolean;
   /** Sorted results are not judged. */
   isByRelevance: boolean;
-  /** Pages that were shown for this query while it was typed. */
+  /** Pages that earlier answers to this query have shown. */
   seen: readonly string[];
   tookMs: number;
 }
 
-/** Results behind the last good one, or the last that was shown while the query was typed, are folded; none, if none is good. */
+/** Results behind the last good one, or the last that an earlier answer has shown, are folded; none, if none is good. */
 export function shownOf(
   results: readonly PageResult[],
   { isByRelevance, seen }: Pick<Found, 'isByRelevance' | 'seen'>,
@@ -236,8 +236,8 @@ export function useSearch(criteria: Criteria): Search {
       const tookMs = performance.now() - began;
       const isByRelevance = (criteria.sort ?? 'relevance') === 'relevance';
       setFound((before) => {
-        const passed = before?.isPassing === true && before.key === key && !isPassing ? before : null;
-        const seen = passed?.results.slice(0, shownOf(passed.results, passed)).map(({ page_id }) => page_id) ?? [];
+        const earlier = before?.key === key ? before : null;
+        const seen = earlier?.results.slice(0, shownOf(earlier.results, earlier)).map(({ page_id }) => page_id) ?? [];
         return { ...answer, key, query: asked, isPassing, isUnfinished, isByRelevance, seen, tookMs };
       });
       if (fullSearch !== 'failed') setError(undefined);
