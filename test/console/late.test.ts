@@ -2,8 +2,21 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page, Route } from 'playwright-core';
+import type { SearchResponse } from '../../src/domain/search.ts';
 import { realEncoder, until } from '../process/service.ts';
-import { endSessions, gateOf, leave, results, searchBox, searchFor, seen, skip, titles, token } from './browser.ts';
+import {
+  endSessions,
+  gateOf,
+  leave,
+  results,
+  searchBox,
+  searchFor,
+  seen,
+  skip,
+  stopUndoTime,
+  titles,
+  token,
+} from './browser.ts';
 import { type Handed, plainPages } from './library.ts';
 import { sharedConsole } from './shared-console.ts';
 
@@ -105,6 +118,55 @@ test('results that are asked for anew and refused stay, with their counts', { sk
   assert.equal((await results(page).count()) > 0, true);
   assert.equal(await sites.count(), 1);
   assert.equal(await page.locator('.filters').getAttribute('aria-busy'), 'false');
+});
+
+test('what was shown is not folded later, nor what was asked for', { skip }, async () => {
+  const { page, show } = await shared.signedIn();
+  const good: Record<string, number[]> = {
+    'gull sandwiches': [0, 2],
+    'heron sighting': [0, 1, 2, 3, 4, 5, 6, 7, 8, 9],
+  };
+  const relevances = new Map<string, number>();
+  const forgotten = new Set<string>();
+  await page.route('**/v1/search', async (route) => {
+    const { query } = route.request().postDataJSON();
+    const response = await route.fetch();
+    const answer: SearchResponse = await response.json();
+    const relevanceOf = (page_id: string, at: number) => {
+      const key = `${query} ${page_id}`;
+      const relevance = relevances.get(key) ?? (good[query].includes(at) ? 0.9 : 0.01);
+      relevances.set(key, relevance);
+      return relevance;
+    };
+    const left = answer.results.filter(({ page_id }) => !forgotten.has(page_id));
+    const results = left.map((each, at) => ({ ...each, relevance: relevanceOf(each.page_id, answer.offset + at) }));
+    await route.fulfill({ response, json: { ...answer, results } });
+  });
+  await show('#/search?q=gull+sandwiches');
+  const less = page.getByRole('button', { name: /Less relevant/ });
+  await less.waitFor();
+  const ids = () => results(page).evaluateAll((all) => all.map((each) => (each as HTMLElement).dataset.result ?? ''));
+  const [first, second, third, ...others] = await ids();
+  assert.deepEqual(others, []);
+  await page.route('**/v1/forget', (route) => {
+    forgotten.add(third);
+    return route.fulfill({ json: {} });
+  });
+  const passTime = await stopUndoTime(page);
+  await results(page).nth(2).getByRole('link', { name: 'Stored text' }).click();
+  await page.getByRole('button', { name: 'Delete page' }).click();
+  await less.waitFor();
+  assert.deepEqual(await ids(), [first, second], 'the last good one is deleted');
+  const answered = page.waitForResponse('**/v1/search');
+  await passTime();
+  await answered;
+  await rest(page);
+  assert.deepEqual(await ids(), [first, second], 'the search was answered again');
+  await show('#/search?q=heron+sighting');
+  await page.getByRole('button', { name: 'More results' }).click();
+  await until(async () => (await results(page).count()) === 20, 'weak ones, too');
+  await results(page).nth(10).locator('.result-title:focus').waitFor();
+  await page.unrouteAll({ behavior: 'wait' });
 });
 
 test('of several thumbs on one page the last that was taken is shown', { skip }, async () => {

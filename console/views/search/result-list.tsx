@@ -40,19 +40,21 @@ export function ResultList({ found, busy, moreError, criteria, toBox, more, agai
   const list = useRef<HTMLOListElement>(null);
   const moreButton = useRef<HTMLButtonElement>(null);
   const [showsWeak, setShowsWeak] = useKept(`less relevant ${found.key}`, false);
-  /** Results before "Show more". */
+  /** Titles before "More results". */
   const shownBefore = useRef<number | null>(null);
+  const titles = () => list.current?.querySelectorAll<HTMLElement>('.result-title') ?? [];
   // Before the focused button disappears.
   useLayoutEffect(() => {
     const { current: before } = shownBefore;
-    if (before === null || results.length <= before) return;
+    if (before === null || titles().length <= before) return;
     shownBefore.current = null;
     const { activeElement: focused, body } = document;
     if (focused !== moreButton.current && focused !== body) return; // they went elsewhere
-    list.current?.querySelectorAll<HTMLElement>('.result-title')[before]?.focus({ preventScroll: true });
+    titles()[before].focus({ preventScroll: true });
   }, [results.length]);
   const showMore = () => {
-    shownBefore.current = results.length;
+    shownBefore.current = titles().length;
+    setShowsWeak(true);
     more();
   };
   if (results.length === 0)
