@@ -15,12 +15,16 @@ addEventListener('activate', (event) => {
   event.waitUntil(dropOthers());
 });
 
+/** What a proxy answers for a service that is away. */
+const away = [502, 503, 504];
+
 /** Without the query, so that a shared address is not sent. Redirects of a proxy are the browser's to follow. */
 async function openPage() {
+  const kept = await caches.match('/');
   try {
-    return await fetch('/', { redirect: 'manual' });
+    const answer = await fetch('/', { redirect: 'manual' });
+    return kept !== undefined && away.includes(answer.status) ? kept : answer;
   } catch (error) {
-    const kept = await caches.match('/');
     if (kept === undefined) throw error;
     return kept;
   }

@@ -1,5 +1,7 @@
 /** What goes wrong, in every view: refusals, a full disk, a session that ends, a service that goes and comes back. Each is told in words, and nothing typed is lost. */
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
 import { test } from 'node:test';
 import type { Locator, Page, Request, Route } from 'playwright-core';
 import { freePort } from '../free-port.ts';
@@ -367,7 +369,7 @@ test('a service that goes and comes back is waited for', { skip }, async () => {
   assert.equal(await page.getByText('The service does not answer').count(), 0);
 });
 
-test('the console opens while the service is away, and keeps no answer of it', { skip }, async () => {
+test('the console opens while the service is away, and keeps no answer of it', { skip }, async (t) => {
   const allowed = /ERR_|Failed to (?:load|fetch)/;
   const { page } = await shared.signedIn({ serviceWorkers: 'allow', allowed });
   await searchFor(page, 'governor');
@@ -382,6 +384,12 @@ test('the console opens while the service is away, and keeps no answer of it', {
   await shared.service.stop();
   await page.reload();
   await page.getByText('The service does not answer').waitFor();
+  const proxy = createServer((_, response) => response.writeHead(502).end('Bad gateway'));
+  t.after(() => proxy.close().closeAllConnections());
+  await once(proxy.listen(Number(port), '127.0.0.1'), 'listening');
+  await page.reload();
+  await page.getByText('The service does not answer').waitFor();
+  proxy.close().closeAllConnections();
   await shared.service.start();
   await results(page).first().waitFor();
 });
