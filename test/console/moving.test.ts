@@ -465,6 +465,17 @@ test('a search is saved with its filters and order, listed, opened and removed',
   assert.deepEqual(await accessibilityFaults(page), []);
   await page.keyboard.press('Enter');
   await page.getByRole('button', { name: 'Save search', pressed: true }).waitFor();
+  await show('#/search?q=valve');
+  await button.click();
+  for (const [typed, said] of [
+    ['  ', 'Type a name.'],
+    [' Engines ', 'Another search is saved as \u2068Engines\u2069.'],
+  ]) {
+    await name.fill(typed);
+    await page.keyboard.press('Enter');
+    await page.getByRole('dialog').getByText(said).waitFor();
+  }
+  await page.keyboard.press('Escape');
   await show('#/search');
   await page.reload();
   await page.getByRole('link', { name: 'Engines', exact: true }).click();

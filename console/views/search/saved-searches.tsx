@@ -1,10 +1,11 @@
 /** Saved searches: names and links to results, kept in this browser for each library and token. */
 import { effect, signal } from '@preact/signals';
 import { useState } from 'preact/hooks';
-import { attempt } from '../../app/notices.tsx';
+import { useAttempt } from '../../app/notices.tsx';
 import { holder } from '../../app/session.tsx';
 import { Icon } from '../../ui/icon.tsx';
-import { Dialog } from '../../ui/parts.tsx';
+import { Dialog, FormFault } from '../../ui/parts.tsx';
+import { isolated } from '../../ui/text.tsx';
 import { type Criteria, linkOf, sortNames, typeNames } from './criteria.ts';
 import { periodOf } from './filters.tsx';
 
@@ -41,17 +42,9 @@ function nameOf({ query, topic, topicName, name, nameText, type, sort, from, to,
 }
 
 export function SaveButton({ criteria }: { criteria: Criteria }) {
-  const [name, setName] = useState<string | null>(null);
+  const [isAsked, setAsked] = useState(false);
   const link = linkOf(criteria);
   const isSaved = savedSearches.value.some((each) => each.link === link);
-  const save = (event: Event) => {
-    event.preventDefault();
-    void attempt(async () => {
-      const others = savedSearches.value.filter((each) => each.name !== name);
-      write([...others, { name: name ?? '', link }].sort((a, b) => a.name.localeCompare(b.name)));
-      setName(null);
-    });
-  };
   return (
     <>
       <button
@@ -60,38 +53,54 @@ export function SaveButton({ criteria }: { criteria: Criteria }) {
         aria-label="Save search"
         aria-pressed={isSaved}
         title={isSaved ? 'Remove from saved searches' : 'Save search'}
-        onClick={() => (isSaved ? remove(link) : setName(nameOf(criteria).slice(0, 100)))}
+        onClick={() => (isSaved ? remove(link) : setAsked(true))}
       >
         <Icon name="star" />
       </button>
-      {name !== null && (
-        <Dialog title="Save search" onClose={() => setName(null)}>
-          <form class="stack" onSubmit={save}>
-            <label class="field">
-              <span>Name</span>
-              <input
-                required
-                maxLength={100}
-                autocomplete="off"
-                value={name}
-                onInput={({ currentTarget }) => setName(currentTarget.value)}
-              />
-            </label>
-            <p class="hint">
-              Saved with its filters and order, in this browser only. It is listed under the search box.
-            </p>
-            <div class="dialog-actions">
-              <button type="button" class="button" onClick={() => setName(null)}>
-                Cancel
-              </button>
-              <button type="submit" class="button button-primary">
-                Save
-              </button>
-            </div>
-          </form>
-        </Dialog>
-      )}
+      {isAsked && <SaveDialog link={link} proposed={nameOf(criteria).slice(0, 100)} close={() => setAsked(false)} />}
     </>
+  );
+}
+
+function SaveDialog({ link, proposed, close }: { link: string; proposed: string; close: () => void }) {
+  const [typed, setTyped] = useState(proposed);
+  const { said, attempt } = useAttempt();
+  const save = (event: Event) => {
+    event.preventDefault();
+    void attempt(async () => {
+      const name = typed.trim();
+      const others = savedSearches.value.filter((each) => each.link !== link);
+      if (name === '') throw new Error('Type a name.');
+      if (others.some((each) => each.name === name)) throw new Error(`Another search is saved as ${isolated(name)}.`);
+      write([...others, { name, link }].sort((a, b) => a.name.localeCompare(b.name)));
+      close();
+    });
+  };
+  return (
+    <Dialog title="Save search" onClose={close}>
+      <form class="stack" onSubmit={save}>
+        <label class="field">
+          <span>Name</span>
+          <input
+            required
+            maxLength={100}
+            autocomplete="off"
+            value={typed}
+            onInput={({ currentTarget }) => setTyped(currentTarget.value)}
+          />
+        </label>
+        <p class="hint">Saved with its filters and order, in this browser only. It is listed under the search box.</p>
+        <FormFault said={said} />
+        <div class="dialog-actions">
+          <button type="button" class="button" onClick={close}>
+            Cancel
+          </button>
+          <button type="submit" class="button button-primary">
+            Save
+          </button>
+        </div>
+      </form>
+    </Dialog>
   );
 }
 
