@@ -1,32 +1,48 @@
 /** A page that another app shares with the installed console: `/?url=…` (manifest.webmanifest). Any site can link there, so it is added only after a press. */
 import { signal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
 import { call } from '../api/client.ts';
-import { Confirm } from '../ui/parts.tsx';
+import { Confirm, Dialog } from '../ui/parts.tsx';
+import { addressIn, safeUrl } from '../ui/text.tsx';
+import { KnownAddress } from '../views/sources/address-check.tsx';
 import { notify } from './notices.tsx';
 import { go, linkTo } from './router.ts';
+import { mayWrite } from './session.tsx';
 
 /** Apps put the address into any of the fields. */
 const params = new URLSearchParams(location.search);
-const given = ['url', 'text', 'title'].map((name) => params.get(name) ?? '').join(' ');
-const shared = signal(/https?:\/\/\S+/i.exec(given)?.[0] ?? null);
+const [given, ...texts] = ['url', 'text', 'title'].map((name) => params.get(name) ?? '');
+const shared = signal(safeUrl(given) === null ? addressIn([given, ...texts].join(' ')) : given);
 if (location.search !== '') history.replaceState(history.state, '', location.pathname + location.hash);
 
+const close = () => {
+  shared.value = null;
+};
+
 export function ShareDialog() {
+  useEffect(() => {
+    addEventListener('hashchange', close); // by the link to a known page
+    return () => removeEventListener('hashchange', close);
+  }, []);
   if (shared.value === null) return null;
+  if (!mayWrite())
+    return (
+      <Dialog title="Page not added" onClose={close}>
+        <p>You may read this library, but not add pages.</p>
+      </Dialog>
+    );
   const add = async () => {
     const body = { url: shared.value, source: 'console' };
-    const { page_id } = await call<{ page_id: string }>('POST', '/v1/pages', { body });
-    notify('Added. It is being fetched and indexed.');
+    const { page_id, revisit } = await call<{ page_id: string; revisit?: boolean }>('POST', '/v1/pages', { body });
+    notify(revisit ? 'You have this page: a visit was added.' : 'Added. It is being fetched and indexed.');
     go(linkTo('page', page_id));
-  };
-  const close = () => {
-    shared.value = null;
   };
   return (
     <Confirm title="Add this page?" act="Add page" isSafe onAct={add} onClose={close}>
       <p class="break">
         <bdi>{shared.value}</bdi>
       </p>
+      <KnownAddress typed={shared.value} />
     </Confirm>
   );
 }

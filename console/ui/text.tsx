@@ -92,5 +92,17 @@ export function SiteMark({ domain }: { domain: string }) {
 export const typedAddress = (text: string): string =>
   /^[a-z][a-z\d+.-]*:\/\//i.test(text.trim()) ? text.trim() : `https://${text.trim()}`;
 
+/** The first web address of a text, without the punctuation of its sentence. A bracket stays if the address opens it. */
+export function addressIn(text: string): string | null {
+  const address = /https?:\/\/[^\s<>"]+/i.exec(text)?.[0] ?? '';
+  let unopened = address.split(')').length - address.split('(').length;
+  let end = address.length;
+  while (/[.,;:!?'’”»)\]}]/.test(address.charAt(end - 1))) {
+    if (address[end - 1] === ')' && unopened-- <= 0) break;
+    end--;
+  }
+  return safeUrl(address.slice(0, end)) === null ? null : address.slice(0, end);
+}
+
 /** Foreign text with isolated direction, for sentences. */
 export const isolated = (text: string): string => `\u2068${text}\u2069`;

@@ -69,11 +69,15 @@ test('a page that an app shares is added after a press, and not before', { skip 
     const path = `/v1/pages?url=${encodeURIComponent(address)}`;
     return (await shared.service.call<PageListResponse>('GET', path)).body.pages.length;
   };
-  const fields = new URLSearchParams({ title: 'Rivers', text: `Read this: ${address}` });
+  const share = (text: string) =>
+    page.goto(`${shared.service.url}/?${new URLSearchParams({ title: 'Rivers', text: `Read this ${text}` })}`);
   const dialog = page.getByRole('dialog', { name: 'Add this page?' });
-  for (const act of ['Cancel', 'Add page']) {
-    await page.goto(`${shared.service.url}/?${fields}`);
-    await dialog.getByText(address).waitFor();
+  for (const [act, text] of [
+    ['Cancel', `: ${address}`],
+    ['Add page', `(${address}).`],
+  ]) {
+    await share(text);
+    await dialog.getByText(address, { exact: true }).waitFor();
     assert.equal(new URL(page.url()).search, '');
     assert.deepEqual(await accessibilityFaults(page), []);
     assert.equal(await found(), 0);
@@ -82,6 +86,21 @@ test('a page that an app shares is added after a press, and not before', { skip 
   }
   await page.waitForURL(/#\/page\/pg_/);
   assert.equal(await found(), 1);
+  await share(address);
+  await dialog.getByText('Adding it counts as a visit.').waitFor();
+  await dialog.getByRole('button', { name: 'Add page' }).click();
+  await page.getByText('You have this page: a visit was added.').waitFor();
+  await share(address);
+  await dialog.getByRole('link').click();
+  await dialog.waitFor({ state: 'detached' });
+  await page.route('**/v1/sessions', async (route) => {
+    const response = await route.fetch();
+    const { sessions }: { sessions: object[] } = await response.json();
+    await route.fulfill({ response, json: { sessions: sessions.map((each) => ({ ...each, scopes: ['read'] })) } });
+  });
+  await share(address);
+  await page.getByText('but not add pages').waitFor();
+  assert.equal(await dialog.count(), 0);
 });
 
 test('two names are merged, and split again', { skip }, async () => {
