@@ -86,6 +86,9 @@ test('a page that an app shares is added after a press, and not before', { skip 
   }
   await page.waitForURL(/#\/page\/pg_/);
   assert.equal(await found(), 1);
+  await page.getByRole('heading', { name: 'No stored text' }).waitFor();
+  await page.keyboard.press('u');
+  await searchBox(page).waitFor();
   await share(address);
   await dialog.getByText('Adding it counts as a visit.').waitFor();
   await dialog.getByRole('button', { name: 'Add page' }).click();

@@ -26,7 +26,7 @@ import { Annotations, editorOf } from './annotations.tsx';
 import { BlockSiteDialog, deleteLater, isDeleted } from './delete-pages.tsx';
 import { highlightOf, placeOf, type Range } from './highlights.ts';
 import { PageText } from './page-text.tsx';
-import { ReaderBar } from './reader.tsx';
+import { ReaderBar, useKeys } from './reader.tsx';
 import { SimilarPages } from './similar-pages.tsx';
 
 const passagesAtOnce = 200;
@@ -89,15 +89,6 @@ function OnePage({ pageId }: { pageId: string }) {
     return listenToJobs({ snapshot: ({ jobs }) => jobs.forEach(hear), job: hear });
   }, [refreshJob]);
   useRepeat(parts, waitedMs, page.data !== undefined && page.data.status !== 'indexed' && page.data.status !== 'dead');
-  if (page.error instanceof ApiError && page.error.status === 404) {
-    return (
-      <Empty icon="text" title="This page is not in your library" isView>
-        <p>It may have been deleted.</p>
-      </Empty>
-    );
-  }
-  if (page.data === undefined) return <Waiting error={page.error} retry={again} />;
-  const { data } = page;
   const passages = chunks.data?.chunks ?? [];
   const sections = new Map<string | null, number>();
   for (const { section_title } of passages) sections.set(section_title, (sections.get(section_title) ?? 0) + 1);
@@ -110,9 +101,18 @@ function OnePage({ pageId }: { pageId: string }) {
       : passages.findLastIndex(({ char_start, char_end }) => char_start <= from && from < char_end);
   const passage = rangeOf(passages[at], params.get('at'));
   const listed = Math.max(asked, at + 1);
-  const address = safeUrl(data.canonical_url);
-  const outside =
-    passage === null || address === null ? address : textFragmentLink(address, data.body_text ?? '', passage);
+  const address = page.data === undefined ? null : safeUrl(page.data.canonical_url);
+  const outside = passage === null || address === null ? address : textFragmentLink(address, text, passage);
+  useKeys({ o: () => outside !== null && open(outside, '_blank', 'noopener'), u: leaveBack });
+  if (page.error instanceof ApiError && page.error.status === 404) {
+    return (
+      <Empty icon="text" title="This page is not in your library" isView>
+        <p>It may have been deleted.</p>
+      </Empty>
+    );
+  }
+  if (page.data === undefined) return <Waiting error={page.error} retry={again} />;
+  const { data } = page;
   const addHighlight = (range: Range) =>
     attempt(async () => {
       await edit({ add_highlights: [highlightOf(text, range)] });
@@ -203,14 +203,7 @@ function OnePage({ pageId }: { pageId: string }) {
           </Empty>
         ) : (
           <>
-            <ReaderBar
-              keys={{
-                j: () => goTo(at + 1),
-                k: () => goTo(at - 1),
-                o: () => outside !== null && open(outside, '_blank', 'noopener'),
-                u: leaveBack,
-              }}
-            />
+            <ReaderBar keys={{ j: () => goTo(at + 1), k: () => goTo(at - 1) }} />
             <PageText
               text={data.body_text}
               headings={headings}
