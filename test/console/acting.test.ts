@@ -276,10 +276,25 @@ test('a page that is fetched again shows its new text, or why there is none', { 
   await show(`#/page/${id}`);
   const text = page.locator('.prose');
   await text.getByText('closed for repairs').waitFor();
+  const { body } = await shared.service.call<PageChunksResponse>('GET', `/v1/pages/${id}/chunks`);
+  await page.setViewportSize({ width: 1280, height: 200 });
+  await show(`#/page/${id}?passage=${body.chunks[0].chunk_id}&at=0-30`);
+  const mark = page.locator('.passage-mark');
+  await mark.waitFor();
+  const { opened, open } = gateOf();
+  await page.route('**/chunks', async (route) => {
+    await opened;
+    await route.continue();
+  });
   words = 'The weir was opened on Monday. ';
   const refresh = page.getByRole('button', { name: 'Fetch text again' });
-  await refresh.click();
+  await refresh.press('Enter');
+  await page.evaluate(() => scrollTo(0, 0));
   await text.getByText('opened on Monday').waitFor();
+  assert.equal(await mark.count(), 0, 'its passages are those of the text before');
+  open();
+  assert.equal(await mark.textContent(), 'The weir was opened on Monday.');
+  assert.equal(await page.evaluate(() => scrollY), 0);
   words = '';
   await refresh.click();
   await page.locator('.notice-error', { hasText: 'The page could not be fetched: ' }).waitFor();

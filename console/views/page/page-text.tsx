@@ -45,7 +45,9 @@ interface Props {
   /** Titles of its sections. */
   headings: ReadonlySet<string | null>;
   passage: Range | null;
-  /** Incremented when the passage is requested again. */
+  /** The passage that is requested. */
+  asked: string;
+  /** Incremented when it is requested again. */
   turn: number;
   /** Null for those that are not in the text. */
   highlights: readonly (Range | null)[];
@@ -55,7 +57,7 @@ interface Props {
   onHighlight: ((range: Range) => void) | null;
 }
 
-export function PageText({ text, headings, passage, turn, highlights, target, onHighlight }: Props) {
+export function PageText({ text, headings, passage, asked, turn, highlights, target, onHighlight }: Props) {
   const paragraphs = useMemo(() => linesOf(text, headings), [text, headings]);
   const root = useRef<HTMLDivElement>(null);
   const passageMark = useRef<HTMLElement>(null);
@@ -65,10 +67,14 @@ export function PageText({ text, headings, passage, turn, highlights, target, on
   const sought = paragraphAt(target === null ? null : highlights[target.highlight]);
   const [most, setMost] = useKept('most', shownAtFirst);
   const shown = Math.max(most, wanted + 50, sought + 50);
+  const scrolled = useRef({ asked: '', turn: 0 });
   useEffect(() => {
+    const { current: last } = scrolled;
+    if (passage === null || (asked === last.asked && turn === last.turn)) return;
+    scrolled.current = { asked, turn };
     // Returns restore the scroll position.
-    if (turn > 0 || kept('scroll') === undefined) passageMark.current?.scrollIntoView({ block: 'center' });
-  }, [passage?.start, text, turn]);
+    if (turn > last.turn || kept('scroll') === undefined) passageMark.current?.scrollIntoView({ block: 'center' });
+  }, [passage === null, asked, turn]);
   useEffect(() => {
     const mark = target && root.current?.querySelector<HTMLElement>(`[data-highlight="${target.highlight}"]`);
     mark?.focus({ preventScroll: true });

@@ -99,7 +99,9 @@ function OnePage({ pageId }: { pageId: string }) {
     byId >= 0 || wanted === null
       ? byId
       : passages.findLastIndex(({ char_start, char_end }) => char_start <= from && from < char_end);
-  const passage = rangeOf(passages[at], params.get('at'));
+  // Passages and text are loaded one after the other, and may be of different fetches.
+  const isOfText = passages[at]?.text === text.slice(passages[at]?.char_start, passages[at]?.char_end);
+  const passage = isOfText ? rangeOf(passages[at], params.get('at')) : null;
   const listed = Math.max(asked, at + 1);
   const address = page.data === undefined ? null : safeUrl(page.data.canonical_url);
   const outside = passage === null || address === null ? address : textFragmentLink(address, text, passage);
@@ -208,6 +210,7 @@ function OnePage({ pageId }: { pageId: string }) {
               text={data.body_text}
               headings={headings}
               passage={passage}
+              asked={`${wanted} ${params.get('at')}`}
               turn={turn}
               highlights={places}
               target={target}
