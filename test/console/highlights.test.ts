@@ -1,7 +1,7 @@
-/** Where highlights are in a page's text. */
+/** The lines of a page's text, and where highlights are in it. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { highlightOf, placeOf, quoteOf } from '../../console/views/page/highlights.ts';
+import { highlightOf, linesOf, placeOf, quoteOf } from '../../console/views/page/highlights.ts';
 
 test('a highlight is found where it is, where its context is, with other white space, or not at all', () => {
   const text = 'One fish.\nTwo fish.\nRed fish, blue  fish (a book).';
@@ -30,4 +30,22 @@ test('a highlight is found where it is, where its context is, with other white s
   }
   const changed = `A new beginning. ${text}`;
   assert.equal(placeOf(changed, highlightOf(text, { start: blue, end: blue + 4 }))?.start, blue + 17);
+});
+
+test('a text is cut into headings, items, rows and lines, also where it has millions of them', () => {
+  const text = '\nHerons\nOne fish.\nTwo.\n\n\n- a\n- b\n\nx\ty\nz\n \n';
+  const lines = linesOf(text, new Set(['Herons', null]));
+  assert.deepEqual(
+    lines.map(({ start, end, kind, follows }) => [text.slice(start, end), kind, follows]),
+    [
+      ['Herons', 'prose-heading', false],
+      ['One fish.', '', true],
+      ['Two.', '', true],
+      ['- a', 'prose-item', false],
+      ['- b', 'prose-item', true],
+      ['x\ty', 'prose-row', false],
+      ['z', 'prose-row', true],
+    ],
+  );
+  assert.equal(linesOf('ab\n'.repeat(5_000_000), new Set()).length, 5_000_000);
 });

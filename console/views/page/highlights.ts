@@ -1,8 +1,36 @@
-/** Highlights of a page: their places in its text, and what the user has selected. Offsets are of the whole text, UTF-16. */
+/** A page's text: its lines, the places of highlights, and what the user has selected. Offsets are of the whole text, UTF-16. */
 
 export interface Range {
   start: number;
   end: number;
+}
+
+interface Line extends Range {
+  kind: '' | 'prose-heading' | 'prose-item' | 'prose-row';
+  /** Whether the line before it is of the same block. */
+  follows: boolean;
+}
+
+const item = /^\s*(?:[-•*]|\d{1,3}[.)]) /;
+const aligned = /\t|^ {2}/m;
+
+/** As extraction writes a text: items of a list have a marker, rows of a table tabs, and code its spaces. */
+export function linesOf(text: string, headings: ReadonlySet<string | null>): Line[] {
+  const lines: Line[] = [];
+  let start = 0;
+  for (const block of text.split('\n\n')) {
+    const other = aligned.test(block) ? 'prose-row' : '';
+    const { length: before } = lines;
+    for (const line of block.split('\n')) {
+      const end = start + line.length;
+      const isHeading = headings.has(line.trim());
+      const kind = isHeading ? 'prose-heading' : item.test(line) ? 'prose-item' : other;
+      if (line.trim() !== '') lines.push({ start, end, kind, follows: lines.length > before });
+      start = end + 1;
+    }
+    start++;
+  }
+  return lines;
 }
 
 /** As the service stores it. Imports have texts alone. */

@@ -2,38 +2,14 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { notify } from '../../app/notices.tsx';
 import { kept, useKept } from '../../app/router.ts';
+import { count } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
-import { maxQuote, type Range, selectedRange } from './highlights.ts';
+import { linesOf, maxQuote, type Range, selectedRange } from './highlights.ts';
 import { useKeys } from './reader.tsx';
 
-interface Line extends Range {
-  kind: '' | 'prose-heading' | 'prose-item' | 'prose-row';
-  /** Whether the line before it is of the same block. */
-  follows: boolean;
-}
-
-const blocks = /[^\n]+(?:\n[^\n]+)*/g;
-const item = /^\s*(?:[-•*]|\d{1,3}[.)]) /;
-const aligned = /\t|^ {2}/m;
-
-/** As extraction writes a text: items of a list have a marker, rows of a table tabs, and code its spaces. */
-function linesOf(text: string, headings: ReadonlySet<string | null>): Line[] {
-  const lines: Line[] = [];
-  for (const { 0: block, index } of text.matchAll(blocks)) {
-    const other = aligned.test(block) ? 'prose-row' : '';
-    let start = index;
-    for (const line of block.split('\n')) {
-      const end = start + line.length;
-      const isHeading = headings.has(line.trim());
-      const kind = isHeading ? 'prose-heading' : item.test(line) ? 'prose-item' : other;
-      if (line.trim() !== '') lines.push({ start, end, kind, follows: start > index });
-      start = end + 1;
-    }
-  }
-  return lines;
-}
-
 const shownAtFirst = 400;
+/** Rendering more stalls the browser. */
+const maxSearched = 20_000;
 
 interface Mark extends Range {
   /** Of a highlight, its place in the list; null for the passage. */
@@ -66,7 +42,8 @@ export function PageText({ text, headings, passage, asked, turn, highlights, tar
   const wanted = paragraphAt(passage);
   const sought = paragraphAt(target === null ? null : highlights[target.highlight]);
   const [most, setMost] = useKept('most', shownAtFirst);
-  const shown = Math.max(most, wanted + 50, sought + 50);
+  const [searched, setSearched] = useState(0);
+  const shown = Math.max(most, searched, wanted + 50, sought + 50);
   const scrolled = useRef({ asked: '', turn: 0 });
   useEffect(() => {
     const { current: last } = scrolled;
@@ -83,7 +60,11 @@ export function PageText({ text, headings, passage, asked, turn, highlights, tar
   useEffect(() => {
     if (paragraphs.length <= shown) return;
     const onKey = ({ key, ctrlKey, metaKey }: KeyboardEvent) => {
-      if (key === 'f' && (ctrlKey || metaKey)) setMost(paragraphs.length); // the browser finds what is shown
+      if (key !== 'f' || !(ctrlKey || metaKey)) return;
+      setSearched(maxSearched); // the browser finds what is shown
+      const searchable = Math.max(shown, maxSearched);
+      if (searchable < paragraphs.length)
+        notify(`Only the first ${count(searchable)} lines of this text are searched.`);
     };
     addEventListener('keydown', onKey);
     return () => removeEventListener('keydown', onKey);
