@@ -1,6 +1,7 @@
 /** What the order of words says about candidates: neighbours in the query, the whole query, and titles equal to it. */
 import { isFunctionWord } from '../../compute/ranking/query-terms.ts';
 import { type Bitmap, bitmapOf, hasBit } from '../../compute/structures/bitmap.ts';
+import { rememberedOf } from '../../compute/structures/remembered.ts';
 import { firstAbove } from '../../compute/structures/sorted-search.ts';
 import { BREAK, wordBytes } from '../../compute/text/word-bytes.ts';
 import { withoutJoiners } from '../../domain/normalize-text.ts';
@@ -24,7 +25,9 @@ const leastWords = 4;
 /** Passages with a query of function words; if there are more, it is too common to distinguish. */
 const mostPassages = 1024;
 
+/** Two words of the query, a byte each. */
 interface Pair {
+  first: number;
   second: number;
   distance: number;
 }
@@ -34,8 +37,7 @@ export interface WordRun {
   /** How many; two characters of an unspaced script are one. */
   words: number;
   isOfFunctionWords: boolean;
-  pairs: readonly (readonly Pair[] | undefined)[];
-  pairCount: number;
+  pairs: readonly Pair[];
 }
 
 /**
@@ -47,13 +49,9 @@ export function readRun(query: string, language: string, corrected: readonly Cor
   const written = withoutJoiners(query.toLowerCase()).match(/[\p{L}\p{M}\p{N}]+/gu) ?? [];
   const words = written.map((word) => ({ run: wordBytes(meant.get(word) ?? word), word }));
   const isOfFunctionWords = words.every(({ word }) => isFunctionWord(word, language));
-  const pairs: Pair[][] = [];
-  let pairCount = 0;
+  const pairs = new Map<string, Pair>();
   const pair = (first: number, second: number, distance: number) => {
-    const known = pairs[first] ?? [];
-    if (pairCount === mostPairs || known.some((each) => each.second === second && each.distance === distance)) return;
-    pairs[first] = [...known, { second, distance }];
-    pairCount++;
+    if (pairs.size < mostPairs) pairs.set(`${first} ${second} ${distance}`, { first, second, distance });
   };
   let at = 0;
   let before: { byte: number; at: number } | undefined;
@@ -72,20 +70,19 @@ export function readRun(query: string, language: string, corrected: readonly Cor
     bytes: Uint8Array.from(words.flatMap(({ run }) => run)),
     words: count,
     isOfFunctionWords: isOfFunctionWords && words.length > 1,
-    pairs,
-    pairCount,
+    pairs: [...pairs.values()],
   };
 }
 
 /** Hits with scores raised by neighbours, best first, ties by label. */
 export function byNeighbours(corpus: readonly CorpusSegment[], hits: SparseResult, run: WordRun): SparseResult {
   const { labels, scores, covered } = hits;
-  if (labels.length === 0 || (run.pairCount === 0 && !run.isOfFunctionWords)) return hits;
+  if (labels.length === 0 || (run.pairs.length === 0 && !run.isOfFunctionWords)) return hits;
   const raised = scores.map((score, at) => {
     const found = passageOf(corpus, labels[at]);
     if (found === null) return score;
     if (run.isOfFunctionWords) return hasAll(found, run) ? score * (1 + FUNCTION_WORDS) : score;
-    return score * (1 + (NEIGHBOURS * countPairs(found, run)) / run.pairCount);
+    return score * (1 + (NEIGHBOURS * countPairs(found, run)) / run.pairs.length);
   });
   const order = Array.from(labels.keys()).sort((a, b) => raised[b] - raised[a] || labels[a] - labels[b]);
   return {
@@ -108,15 +105,13 @@ export function passageOf(corpus: readonly CorpusSegment[], label: number): Pass
   return null;
 }
 
-function countPairs({ segment: { runs, runStarts }, ordinal }: Passage, { pairs, pairCount }: WordRun): number {
-  const met = new Set<Pair>();
-  const end = runStarts[ordinal + 1];
-  for (let at = runStarts[ordinal]; at < end && met.size < pairCount; at++) {
-    const begun = pairs[runs[at]];
-    if (begun === undefined) continue;
-    for (const pair of begun) if (at + pair.distance < end && runs[at + pair.distance] === pair.second) met.add(pair);
-  }
-  return met.size;
+function countPairs({ segment: { runs, runStarts }, ordinal }: Passage, { pairs }: WordRun): number {
+  const passage = runs.subarray(runStarts[ordinal], runStarts[ordinal + 1]);
+  return pairs.filter(({ first, second, distance }) => {
+    let at = passage.indexOf(first);
+    while (at >= 0 && passage[at + distance] !== second) at = passage.indexOf(first, at + 1);
+    return at >= 0;
+  }).length;
 }
 
 function hasAll({ segment, ordinal }: Passage, { bytes }: WordRun): boolean {
@@ -168,11 +163,19 @@ export function namedBy(corpus: readonly CorpusSegment[], labels: Uint32Array, r
 }
 
 /** The passage with which a page begins: its run begins with the title. Null in a segment without runs. */
-export function firstOfPage({ runs, runStarts }: Segment, ordinal: number): number | null {
-  for (let first = ordinal; first >= 0; first--)
-    if (runStarts[first + 1] > runStarts[first] && runs[runStarts[first]] === BREAK) return first;
-  return null;
+export function firstOfPage(segment: Segment, ordinal: number): number | null {
+  const first = firstsOf(segment)[ordinal];
+  return first < 0 ? null : first;
 }
+
+/** By passage, the first one of its page; -1 without runs. */
+const firstsOf = rememberedOf(({ runs, runStarts, docs }: Segment) => {
+  let first = -1;
+  return new Int32Array(docs).map((_, ordinal) => {
+    if (runStarts[ordinal + 1] > runStarts[ordinal] && runs[runStarts[ordinal]] === BREAK) first = ordinal;
+    return first;
+  });
+});
 
 /** `first`: as of `firstOfPage`. */
 export function titleOf({ runs, runStarts }: Segment, first: number): Uint8Array {

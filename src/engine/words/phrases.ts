@@ -42,13 +42,14 @@ export function hasRun(
   phrase: Uint8Array,
   before = phrase.length,
 ): boolean {
-  const last = Math.min(runStarts[ordinal + 1] - 1, runs.length - phrase.length);
-  for (let at = Math.max(0, runStarts[ordinal] - before); at <= last; at++) {
-    let same = 0;
-    while (same < phrase.length && runs[at + same] === phrase[same]) same++;
-    if (same === phrase.length) return true;
-  }
-  return false;
+  const within = runs.subarray(
+    Math.max(0, runStarts[ordinal] - before),
+    Math.max(0, runStarts[ordinal + 1] - 1) + phrase.length,
+  );
+  const isAt = (at: number) => phrase.every((byte, place) => within[at + place] === byte);
+  let at = within.indexOf(phrase[0]);
+  while (at >= 0 && !isAt(at)) at = within.indexOf(phrase[0], at + 1);
+  return at >= 0;
 }
 
 function documentsOf({ terms, starts, postings, docs }: Segment, stems: readonly string[]) {

@@ -1,6 +1,7 @@
 /** What an unknown word may be meant for in the words of a corpus: it is misspelt, or not finished. */
 
 import type { ContentWord } from '../../compute/ranking/query-terms.ts';
+import { remembered, rememberedOf } from '../../compute/structures/remembered.ts';
 import { editDistance, editsBetween } from '../../compute/text/edit-distance.ts';
 import { foldAccents } from '../../compute/text/scripts.ts';
 import { isStopWord } from '../../compute/text/stop-words.ts';
@@ -107,6 +108,16 @@ function similarIds(segment: Segment, word: string, edits: number): number[] {
 /** Rarer spellings are words broken at the ends of lines: `lan guage`. */
 const leastApart = 0.1;
 
+const mostParts = 4096;
+
+/** Whether texts had a word when this corpus was published; people type most words letter by letter. */
+const isPartOf = rememberedOf((corpus: readonly CorpusSegment[]) => {
+  const languages = languagesOfPairs(corpus.map(({ segment }) => segment));
+  return remembered(mostParts, (part: string): boolean =>
+    stemsOf(part, languages).some((stem) => documentFrequency(corpus, stem) > 0),
+  );
+});
+
 /** The pairs that texts write for a word, as `java script` for `javascript`. */
 function writtenApart(
   corpus: readonly CorpusSegment[],
@@ -115,14 +126,12 @@ function writtenApart(
 ): string[] {
   const whole = Math.max(...stems.map((stem) => documentFrequency(corpus, stem)));
   const least = Math.max(1, leastApart * whole);
-  const languages = languagesOfPairs(corpus.map(({ segment }) => segment));
-  const isKnown = (part: string) => stemsOf(part, languages).some((stem) => documentFrequency(corpus, stem) > 0);
   // Most pairs are none: told for all segments at once, by the longer part first, which is seldom a word.
   const hasParts = (pair: string) =>
     pair
       .split(' ')
       .sort((a, b) => b.length - a.length)
-      .every(isKnown);
+      .every(isPartOf(corpus));
   return pairsOf(word, language).filter((pair) => hasParts(pair) && documentFrequency(corpus, pair) >= least);
 }
 
