@@ -159,7 +159,7 @@ function spansOf(
     const elided = hasApostrophe ? (elision.exec(straight)?.[0].length ?? 0) : 0;
     const surface = hasApostrophe ? straight.slice(elided).replace(clitic, '') : straight;
     if (surface === '' || surface.length > longestWord) return;
-    if (hasApostrophe && firsts !== null && !beginsAs(surface, firsts)) return;
+    if (hasApostrophe && firsts !== null && !beginsAs(surface, 0, surface.length, firsts)) return;
     if (!isWanted(withoutJoiners(normalizeText(surface, 'NFC')).toLowerCase())) return;
     spans.push({ start: index + elided, end: index + elided + surface.length });
   });
@@ -217,8 +217,8 @@ function eachWord(
     if (next === PLUS && text.charCodeAt(at + 1) === PLUS) at += 2;
     else if (next === SHARP) at++;
     const hasApostrophe = (all & APOSTROPHE) !== 0;
-    const word = text.slice(start, at);
-    if (hasApostrophe || firsts === null || beginsAs(word, firsts)) take(word, start, hasApostrophe);
+    if (hasApostrophe || firsts === null || beginsAs(text, start, at, firsts))
+      take(text.slice(start, at), start, hasApostrophe);
   }
 }
 
@@ -261,18 +261,18 @@ function beginningsOf(terms: readonly string[]): ReadonlySet<string> {
 }
 
 /** The second letter counts except in a word of three letters (`eye`) and outside of ASCII; `y` is `i` (`dying`). */
-function beginsAs(word: string, { first, two }: Beginnings): boolean {
-  const letter = firstLetter(word);
+function beginsAs(text: string, start: number, end: number, { first, two }: Beginnings): boolean {
+  const isPlain = text.charCodeAt(start) < 0x80;
+  const letter = isPlain ? text[start].toLowerCase() : firstLetter(text.slice(start, end));
   if (!first.has(letter)) return false;
   if (two === null) return true;
-  const second = word.charCodeAt(1) | 0x20;
-  const isKept = word.length > 3 && word.charCodeAt(0) < 0x80 && second >= 0x61 && second <= 0x7a;
+  const second = text.charCodeAt(start + 1) | 0x20;
+  const isKept = isPlain && end - start > 3 && second >= 0x61 && second <= 0x7a;
   return !isKept || two.has(letter + (second === Y ? 'i' : String.fromCharCode(second))) || two.has(letter);
 }
 
 /** Folded. */
 function firstLetter(word: string): string {
-  if (word.charCodeAt(0) < 0x80) return word[0].toLowerCase();
   const [letter = ''] = foldAccents(withoutJoiners(word).toLowerCase());
   return letter;
 }
