@@ -79,14 +79,18 @@ export function Palette() {
   useLayoutEffect(() => {
     if (paletteShown.value) dialog.current?.showModal();
   }, [paletteShown.value]);
-  const close = () => dialog.current?.close();
+  const close = () => {
+    paletteShown.value = false;
+    dialog.current?.close();
+  };
   return (
     <dialog
       ref={dialog}
       class="dialog palette"
       aria-label="Command palette"
       onClose={() => {
-        paletteShown.value = false;
+        // It may have been opened again before this event came.
+        if (dialog.current?.open === false) paletteShown.value = false;
       }}
       onPointerDown={(event) => {
         if (event.target === dialog.current) close();
@@ -134,6 +138,7 @@ function Choices({ close }: { close: () => void }) {
   const press = (event: KeyboardEvent) => {
     if (event.isComposing) return;
     if (event.key === 'Enter') take(active);
+    else if (event.key === 'Escape') close();
     else if (event.key === 'ArrowDown' || event.key === 'ArrowUp') {
       isChosen.current = true;
       setActive((active + (event.key === 'ArrowDown' ? 1 : count - 1)) % count);

@@ -443,6 +443,15 @@ test('the command palette opens pages, views, searches and actions by their word
   await open('');
   assert.match((await chosen.textContent()) ?? '', /^Search/);
   assert.deepEqual(await accessibilityFaults(page), []);
+  // Opened again before the browser reports that it was closed.
+  await box.evaluate(async (input) => {
+    const closed = new Promise((resolve) => input.closest('dialog')?.addEventListener('close', resolve));
+    input.dispatchEvent(new KeyboardEvent('keydown', { key: 'Escape', bubbles: true }));
+    for (let turn = 0; turn < 100; turn++) await undefined;
+    dispatchEvent(new KeyboardEvent('keydown', { key: 'k', ctrlKey: true }));
+    await closed;
+  });
+  await box.waitFor();
   await page.keyboard.press('Escape');
   assert.equal(await box.count(), 0);
   const steps: [typed: string, option: RegExp, address: RegExp][] = [
