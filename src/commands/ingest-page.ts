@@ -4,7 +4,7 @@
  * submitted with `once` is replaced, by the job that indexes the new one; without a change it counts no visit.
  */
 import { isWallTitle } from '../compute/extraction/recognize-wall.ts';
-import { isVisitedWithin, withVisit } from '../compute/structures/visit-times.ts';
+import { isKnownVisit, withVisit } from '../compute/structures/visit-times.ts';
 import { fileHost } from '../domain/import.ts';
 import { type PageMetadata, withMore } from '../domain/metadata.ts';
 import { ownTitle, type Page, type PageStatus, pageStatusUnder, type Section } from '../domain/page.ts';
@@ -50,7 +50,7 @@ export function ingestPage(submission: PageSubmission): Command<IngestDecision> 
       };
       const revisit = { outcome: 'revisit', page_no: known.no, status: told.status, content_hash_differs } as const;
       const hasNewText = told.index_job !== known.index_job;
-      const isCounted = once && ((undated && !isOwnFile) || isVisitedWithin(known, seen_at, seen_at + 1));
+      const isCounted = once && ((undated && !isOwnFile) || isKnownVisit(known, seen_at));
       if ((isOwnFile && !hasNewText) || isCounted) {
         if (told.title !== known.title || metadata !== known.metadata || hasNewText)
           putFacts(transaction, told, known, submission.at);

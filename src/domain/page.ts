@@ -95,6 +95,7 @@ export interface Page
   last_seen_at: number;
   /** Times from the last to the first: compute/structures/visit-times.ts. Absent if there are no others. */
   visits?: Uint8Array;
+  visit_period_ms?: number;
   indexed_at: number | null;
   content_hash: string | null;
   index_job: number;

@@ -3,12 +3,15 @@
  * ms from the last to the first time, to base 128, low digits first, a digit above 127 if another follows.
  *
  * `visits` has at most `maxBytes`, so another visit always costs the same. When it is full, one time per hour stays,
- * enough for periods of whole hours; or else one per day, two days and so on, until half is free. Both ends stay.
+ * enough for periods of whole hours; or else one per day, two days and so on, until half is free. Both ends stay, and
+ * `visit_period_ms` is the length of these periods.
  */
 import { dayMs, hourMs } from '../../domain/durations.ts';
 import type { Page } from '../../domain/page.ts';
 
-export type VisitTimes = Pick<Page, 'first_seen_at' | 'last_seen_at'> & { visits?: Uint8Array | undefined };
+export type VisitTimes = Pick<Page, 'first_seen_at' | 'last_seen_at' | 'visit_period_ms'> & {
+  visits?: Uint8Array | undefined;
+};
 
 /** About 8,000 visits. Half of it has room for one per day over eleven years. */
 export const maxBytes = 2 ** 15;
@@ -56,6 +59,14 @@ export function isVisitedWithin(page: VisitTimes, after: number | null, before: 
   return walk.time >= from && walk.time < to;
 }
 
+/** Whether a visit of this time may be one of the page's: within its visits that were thinned, one in the same period. */
+export function isKnownVisit(page: VisitTimes, at: number): boolean {
+  const isBetween = at > page.first_seen_at && at < page.last_seen_at;
+  const period = (isBetween && page.visit_period_ms) || 1;
+  const from = Math.floor(at / period) * period;
+  return isVisitedWithin(page, from, from + period);
+}
+
 /** The page with one more time, an integer; a known time changes nothing. */
 export function withVisit<Visited extends VisitTimes>(page: Visited, at: number): Visited {
   const walk = new Walk(page);
@@ -84,12 +95,14 @@ function thinned<Visited extends VisitTimes & { visits: Uint8Array }>(page: Visi
   let { visits } = page;
   if (visits.length <= maxBytes) return page;
   let times = visitTimes(page);
-  for (let step = hourMs; visits.length > maxBytes / 2; step = step === hourMs ? dayMs : 2 * step) {
+  let step = 0;
+  while (visits.length > maxBytes / 2) {
+    step = step === 0 ? hourMs : step === hourMs ? dayMs : 2 * step;
     const stepOf = (at: number) => Math.floor(times[at] / step);
     times = times.filter((_, at) => at === 0 || at === times.length - 1 || stepOf(at) !== stepOf(at - 1));
     visits = Uint8Array.from(times.slice(1).flatMap((time, at) => digitsOf(times[at] - time)));
   }
-  return { ...page, visits };
+  return { ...page, visits, visit_period_ms: step };
 }
 
 export function areVisitsSound(page: VisitTimes): boolean {
