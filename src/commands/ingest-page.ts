@@ -1,7 +1,8 @@
 /**
  * Ingest one page: a new page with a job, a revisit, or a refusal by the blacklist. One transaction decides, so
- * concurrent submissions make one page. A revisit adds facts and a missing text. Only the text of an own file that was
- * submitted with `once` is replaced, by the job that indexes the new one; without a change it counts no visit.
+ * concurrent submissions make one page. A revisit adds facts and a missing text; that of an import (`once`) replaces
+ * the `status`. Only the text of an own file that was submitted with `once` is replaced, by the job that indexes the
+ * new one; without a change it counts no visit.
  */
 import { isWallTitle } from '../compute/extraction/recognize-wall.ts';
 import { isKnownVisit, withVisit } from '../compute/structures/visit-times.ts';
@@ -37,7 +38,7 @@ export function ingestPage(submission: PageSubmission): Command<IngestDecision> 
     if (known !== undefined) {
       const newest = (isOwnFile && transaction.pages.newText(known.no)) || known;
       const content_hash_differs = content_hash !== null && content_hash !== newest.content_hash;
-      const metadata = withMore(known.metadata, submission.metadata);
+      const metadata = withMore(known.metadata, submission.metadata, once ? ['status'] : []);
       const title =
         submission.body === null || transaction.pages.hasBody(known.no)
           ? (ownTitle(known.title, canonical_url) ?? submission.title ?? known.title)

@@ -143,12 +143,16 @@ function lackedBy(list: readonly unknown[], removed: readonly unknown[], element
   });
 }
 
-/** Adds missing keys, tags and highlights unless the user removed them. Returns `known` if unchanged or too large. */
-export function withMore(known: PageMetadata | null, more: PageMetadata | null): PageMetadata | null {
+/** Adds missing keys, tags and highlights unless the user removed them; replaces `newer` keys. Returns `known` if unchanged or too large. */
+export function withMore(
+  known: PageMetadata | null,
+  more: PageMetadata | null,
+  newer: readonly string[] = [],
+): PageMetadata | null {
   if (more === null) return known;
   const added = Object.entries(more).flatMap(([key, value]): [string, unknown][] => {
     const has = known !== null && Object.hasOwn(known, key) ? known[key] : null;
-    if (has == null) return value == null ? [] : [[key, value]];
+    if (has == null || (newer.includes(key) && has !== value)) return value == null ? [] : [[key, value]];
     if (!Array.isArray(has) || !Array.isArray(value) || !grownLists.some((list) => list === key)) return [];
     const further = lackedBy(has, listIn(known?.[`removed_${key}`]), value);
     return further.length === 0 ? [] : [[key, [...has, ...further]]];

@@ -185,19 +185,19 @@ test('a title that is only the address, or that only a wall has, gives way to th
   for (const [known, given, title] of titles) assert.equal(titleBehind({ ...page, title: known }, given), title);
 });
 
-test('what a revisit says beside the text is kept, whichever visit is told again', async () => {
+test('what a revisit says beside the text is kept, whichever visit is told again; the status is that of the last import', async () => {
   await using temporary = await TemporaryStore.open();
   await temporary.commit(ingestPage(submission({ seen_at: 1000, once: true, title: null, metadata: null })));
   for (const [seen_at, metadata, undated] of [
-    [2000, { tags: ['a'], note: 'mine' }, false],
-    [1000, { tags: ['b'], note: 'other' }, false],
+    [2000, { tags: ['a'], note: 'mine', status: 'unread' }, false],
+    [1000, { tags: ['b'], note: 'other', status: 'archive' }, false],
     [3000, null, true],
   ] as const)
     await temporary.commit(ingestPage(submission({ seen_at, undated, once: true, title: 'A title', metadata })));
   const page = temporary.store.reader.pages.get(1);
   assert.deepEqual(
     [page?.title, page?.metadata, page?.visit_count],
-    ['A title', { tags: ['a', 'b'], note: 'mine' }, 2],
+    ['A title', { tags: ['a', 'b'], note: 'mine', status: 'archive' }, 2],
   );
 });
 
