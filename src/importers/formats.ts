@@ -161,12 +161,22 @@ export async function fieldsIn(text: string): Promise<ImportColumn[]> {
   try {
     const [line] = text.split('\n', 1);
     for await (const entry of isJsonLines(text) ? [JSON.parse(line)] : jsonElements([text], ''))
-      return Object.entries(fieldsOf(entry))
-        .filter(([, value]) => typeof value !== 'object' || Array.isArray(value))
+      return leavesOf(fieldsOf(entry))
+        .slice(0, maxFields)
         .map(([name, value]) => ({ name, example: [value].flat().map(scalarText).join(', '), is: kindOf(name) }));
   } catch {} // Its beginning has no whole entry.
   return [];
 }
+
+const maxFields = 200;
+const maxPathDepth = 3;
+
+/** Fields by their paths: `a.b` is inside. */
+const leavesOf = (entry: object, depth = 0): [path: string, value: unknown][] =>
+  Object.entries(entry).flatMap(([name, value]): [string, unknown][] => {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return [[name, value]];
+    return depth === maxPathDepth ? [] : leavesOf(value, depth + 1).map(([path, leaf]) => [`${name}.${path}`, leaf]);
+  });
 
 async function namedFields(text: string, columns: string): Promise<Dialect> {
   const names = (await fieldsIn(text)).map(({ name }) => name);

@@ -357,6 +357,8 @@ async function recognized(head: FileHead, format: ImportFormat | null, name: str
   const found = isJson ? await fieldsIn(head.text) : head.kinds.includes('CSV') ? columnsIn(head.text) : [];
   const columns = found.map((each) => ({ ...each, example: each.example.slice(0, maxExampleChars) }));
   try {
+    if (named !== null && format !== null && format !== (isJson ? 'json' : 'csv'))
+      throw new ImportError(`columns are named of a CSV or JSON of any program: leave the format ${format} out`);
     if (named !== null && columns.length === 0) throw new ImportError(`${name} has no columns that can be named`);
     const plain = formatRows.find((row) => row.format === (isJson ? 'json' : 'csv'));
     const row = (named !== null && plain) || rowOf(head, format, name);

@@ -30,7 +30,7 @@ export const fieldsOf = (value: unknown): Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {};
 export const elementsOf = (value: unknown): Fields[] => (Array.isArray(value) ? value.map(fieldsOf) : []);
 
-/** Paths separated by `|`, of which the first with a value counts; `a.b` is inside, `a.0` an element. Or computed. */
+/** Paths separated by `|`, of which the first with a value counts; `a.b` is a field of this name or inside, `a.0` an element. Or computed. */
 type Source = string | ((entry: Fields) => unknown);
 
 /** Of tags, notes and highlights, all paths of `usual` count. `archived`, `unread` and `read` are flags. `mark`: a field that each entry has, by default `url`. */
@@ -192,16 +192,15 @@ const inside = (value: unknown, step: string): unknown =>
 export function itemReader(own: Dialect): (entry: Fields) => ImportItem {
   const dialect = { ...usual, ...own };
   const pathsOf = (source: Source) =>
-    typeof source === 'function' || source === '' ? [] : source.split('|').map((path) => path.split('.'));
+    typeof source === 'function' || source === '' ? [] : source.split('|').map((path) => [path, ...path.split('.')]);
   const paths = new Map(Object.values(dialect).map((source) => [source, pathsOf(source)]));
   return (entry) => {
     const plain = plainFields(entry);
     const all = (source: Source): unknown[] => {
       if (typeof source === 'function') return [source(entry)];
       const values: unknown[] = [];
-      for (const path of paths.get(source) ?? []) {
-        if (plain[path[0]] == null) continue;
-        const value = path.length === 1 ? plain[path[0]] : path.slice(1).reduce(inside, plain[path[0]]);
+      for (const [path, first, ...inner] of paths.get(source) ?? []) {
+        const value = plain[path] ?? (plain[first] == null ? null : inner.reduce(inside, plain[first]));
         if (value != null && value !== '') values.push(value);
       }
       return values;

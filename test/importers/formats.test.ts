@@ -296,7 +296,8 @@ test('a CSV of a service that is not known is not taken for one of Instapaper, w
 
 test('columns whose meaning is unclear are named by number or name; what the file has is told', async (t) => {
   const table = 'Name;Verweis;Bild\nWeir;https://a.example/1;https://a.example/1.png\n';
-  const fields = '[{"name":"Weir","verweis":"a.example/1","bild":["x"],"more":{"link":{"to":"https://a.example/1"}}}]';
+  const fields =
+    '[{"name":"Weir","verweis":"a.example/1","bild":["x"],"more":{"link":{"to":"https://a.example/1"}},"a.b":"ann"}]';
   const usual = 'url,title,tags\nhttps://a.example/1,Weir,fish\n';
   const refused = async (content: string, columns: string | null, message: RegExp, names: string[]) =>
     assert.rejects(read(file(t, 'x', content), null, columns), (error) => {
@@ -309,19 +310,27 @@ test('columns whose meaning is unclear are named by number or name; what the fil
       return true;
     });
   const ofTable = ['Name Weir title', 'Verweis https://a.example/1 url', 'Bild https://a.example/1.png '];
-  const ofFields = ['name Weir title', 'verweis a.example/1 ', 'bild x '];
+  const ofFields = [
+    'name Weir title',
+    'verweis a.example/1 ',
+    'bild x ',
+    'more.link.to https://a.example/1 ',
+    'a.b ann ',
+  ];
   await refused(table, null, /has addresses in several columns/, ofTable);
   await refused(table, 'url=4', /there is no column 4/, []);
   await refused(table, 'url=1', /has no address of a page as csv/, ofTable);
   await refused(table, 'link=2', /columns are named as url=2,title=name; they may be url, title/, []);
   await refused(fields, null, /not recognised/, ofFields);
   await refused('Dear diary,\n', 'url=1', /no columns that can be named/, []);
+  await assert.rejects(read(file(t, 'x', table), 'raindrop', 'url=2'), /any program: leave the format raindrop out/);
   for (const [content, columns, ...wanted] of [
     [table, 'url=2,title=1', 'https://a.example/1', 'Weir', null],
     [table, 'title=Name, url=verweis', 'https://a.example/1', 'Weir', null],
     [table, 'url=3,title=,note=1', 'https://a.example/1.png', null, { note: 'Weir' }],
     [fields, 'url=verweis', 'https://a.example/1', 'Weir', null],
     [fields, 'url=more.link.to,tags=bild', 'https://a.example/1', 'Weir', { tags: ['x'] }],
+    [fields, 'url=4,author=a.b', 'https://a.example/1', 'Weir', { author: 'ann' }],
     [usual, 'tags=', 'https://a.example/1', 'Weir', null],
     [usual, 'tags=3,tags=2', 'https://a.example/1', null, { tags: ['fish', 'Weir'] }],
   ] as const) {
