@@ -191,8 +191,8 @@ function readAnyCsv({ text, head, name, marks, columns }: SourceFile): AsyncGene
 
 export const textName = /(?:^|\/)[^./]+$|\.(?:md|markdown|txt|text)$/i;
 
-/** Files of a folder that are no lists: pages of their own. A file alone must be named as such. */
-const ownText = "one's own HTML, Markdown and text, in a folder";
+/** Files of a folder that are no lists: pages of their own. Of those alone Markdown is known by its name; the format of others must be given. */
+const ownText = "one's own Markdown, and in a folder HTML and text";
 export const ownFileRow = row('files', 'text', ownText, /(?!)/, null, (file) =>
   textName.test(file.own.path) ? readTextFile(file) : readHtmlFile(file),
 );

@@ -1,7 +1,7 @@
 /** Opens a file, a ZIP archive or a folder for import: its format, an id of its content, and its items in a stable order. */
 
 import { createHash } from 'node:crypto';
-import { createReadStream, lstatSync, readdirSync, statSync } from 'node:fs';
+import { createReadStream, lstatSync, readdirSync, realpathSync, statSync } from 'node:fs';
 import { basename, join, posix, resolve } from 'node:path';
 import { skipReason } from '../compute/import-progress.ts';
 import { decodeText, EncodingGuess, streamDecoder } from '../compute/text/decode-text.ts';
@@ -99,6 +99,9 @@ export async function openSource(
     throw new ImportError(`${name} has no file of ${format ?? 'a known format'}: ${reason}`);
   }
   let place = { file: name, marks: new EntryMarks(/(?!)/g) };
+  /** Keeps files of one name apart: those of the command by path, uploaded ones by content. A folder is known by its name. */
+  let ownFolder =
+    isFolder || name !== path ? '' : `${createHash('sha256').update(realpathSync(path)).digest('hex').slice(0, 8)}/`;
 
   const itemsOf = async function* ({ member, row }: Used): AsyncGenerator<ImportItem> {
     const marks = new EntryMarks(row.mark ?? /(?!)/g);
@@ -107,7 +110,7 @@ export async function openSource(
     const again = () => textOf(member.bytes);
     const text = () => passing(again(), (piece) => marks.add(piece));
     const own = {
-      path: only === null ? `${basename(resolve(name))}/${member.name}` : basename(name),
+      path: ownFolder + (only === null ? `${basename(resolve(name))}/${member.name}` : basename(name)),
       at: member.at,
       bytes: member.bytes,
     };
@@ -160,9 +163,11 @@ export async function openSource(
     if (hasLog) for await (const piece of createReadStream(log, { highWaterMark: 1 << 20 })) hash.update(piece);
   }
   const histories = used.filter((each) => each.row.kind === 'SQLite');
+  const id = hash.digest('hex').slice(0, 32);
+  if (!isFolder && name !== path) ownFolder = `${id.slice(0, 8)}/`;
   return {
     format: own,
-    id: hash.digest('hex').slice(0, 32),
+    id,
     items,
     isHistory: histories.length === used.length,
     columns: only?.columns ?? [],
@@ -335,6 +340,7 @@ function rowOf(head: FileHead, format: ImportFormat | null, name: string): Forma
   const found = detected(head);
   const isNamed = found !== undefined && (format === null || format === found.format);
   if (isNamed) return found;
+  if (format === null && head.kinds.includes('text') && /\.(?:md|markdown)$/i.test(name)) return ownFileRow;
   if (format === null)
     throw new ImportError(
       `the format of ${name} is not recognised; known are ${[...new Set(formatRows.map((row) => row.format))].join(', ')}`,

@@ -576,7 +576,7 @@ function keptOf(item: ImportItem, isOwn: boolean): Record<string, unknown> {
   const { body_html, body_text, pdf } = item;
   return Object.fromEntries(
     Object.entries({
-      url: item.url,
+      url: item.url.replace(/^(http:\/\/files\.localhost\/)[0-9a-f]{8}\//, '$1'),
       title: item.title,
       at: item.at === null || isOwn ? null : new Date(item.at).toISOString(),
       ...item.metadata,
@@ -735,6 +735,19 @@ test("a folder's notes with links keep their texts, its archives their names, an
       'bad.zip is a damaged or truncated ZIP archive',
     ],
   );
+});
+
+test('files of one name are pages of their own: in the command by path, uploaded ones by content', async (t) => {
+  const [one, changed, same] = ['One.\n', 'Two.\n', 'One.\n'].map((content) => writtenFile(t, content, 'notes.md'));
+  const addressOf = async (path: string, name: string) => {
+    for await (const { url } of (await openSource(path, null, name)).items()) return url;
+    return assert.fail(name);
+  };
+  const addresses = await Promise.all([one, changed, same].map((path) => addressOf(path, path)));
+  assert.deepEqual([new Set(addresses).size, await addressOf(one, one)], [3, addresses[0]]);
+  assert.match(addresses[0], /^http:\/\/files\.localhost\/[0-9a-f]{8}\/notes\.md$/);
+  const uploaded = await Promise.all([one, changed, same].map((path) => addressOf(path, 'notes.md')));
+  assert.deepEqual([new Set(uploaded).size, uploaded[2]], [2, uploaded[0]]);
 });
 
 test('of a folder only files that are not known, or differ, are read; one with an unreadable name is reported once', async (t) => {
