@@ -153,6 +153,17 @@ test('a file that is not what --format says fails, and nothing is made; a file w
   assert.match(read.stdout, /this bookmarks file has no items/);
 });
 
+test('standard input that is interrupted leaves no copy', async (t) => {
+  const [home, temporary] = [temporaryFolder(t), temporaryFolder(t)];
+  const child = new Cli(home).spawn(['import', '-'], { env: { TMPDIR: temporary }, input: null });
+  t.after(() => child.kill('SIGKILL'));
+  child.stdin?.write('https://weir.example/\n');
+  await until(() => readdirSync(temporary).some((name) => name.startsWith('readback-stdin-')), 'it is kept');
+  child.kill('SIGINT');
+  await once(child, 'close');
+  assert.deepEqual(readdirSync(temporary), []);
+});
+
 test('of a file that is cut off what comes before its end is imported and told, and it fails', async (t) => {
   const home = temporaryFolder(t);
   const file = join(home, 'wallabag.json');

@@ -22,7 +22,8 @@ export interface CliRun {
 
 export interface CliOptions {
   env?: Record<string, string>;
-  input?: string;
+  /** Null: an open pipe. */
+  input?: string | null;
 }
 
 export class Cli {
@@ -46,7 +47,7 @@ export class Cli {
       env: { ...ownVariables(), ...this.env, ...env },
       stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
     });
-    if (input !== undefined) child.stdin?.end(input);
+    if (typeof input === 'string') child.stdin?.end(input);
     return child;
   }
 
@@ -75,13 +76,13 @@ export class Cli {
 
 /** Runs in this process, which takes a hundredth of the time: all commands but `serve`, and those that a test kills or that may die of a damaged store. */
 export class CliHere extends Cli {
-  override async run(args: readonly string[], { env = {}, input = '' }: CliOptions = {}): Promise<CliRun> {
+  override async run(args: readonly string[], { env = {}, input }: CliOptions = {}): Promise<CliRun> {
     const [stdout, stderr] = [1, 2].map(() => Object.assign(new PassThrough(), { isTTY: false }));
     const said = [stdout, stderr].map((stream) => text(stream));
     const code = await run({
       args,
       env: { ...ownVariables(), ...this.env, ...env },
-      stdin: Readable.from([Buffer.from(input)]),
+      stdin: Readable.from([Buffer.from(input ?? '')]),
       stdout,
       stderr,
       signal: new AbortController().signal,

@@ -273,8 +273,13 @@ async function spooled({ stdin, signal }: Context): Promise<{ dir: string; file:
   if (stdin.isTTY === true) throw new CliError(exitCodes.misuse, 'standard input is empty: pipe a list into it');
   const dir = mkdtempSync(join(tmpdir(), 'readback-stdin-'));
   const file = join(dir, 'stdin');
-  await pipeline(stdin, createWriteStream(file, { mode: 0o600 }), { signal });
-  return { dir, file };
+  try {
+    await pipeline(stdin, createWriteStream(file, { mode: 0o600 }), { signal });
+    return { dir, file };
+  } catch (error) {
+    rmSync(dir, { recursive: true, force: true });
+    throw error;
+  }
 }
 
 const itemsPerTransaction = 500;
