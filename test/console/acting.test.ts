@@ -383,18 +383,22 @@ test('a preview shows what is skipped and asks for unclear columns; nothing is s
   const table =
     'Name;Verweis;Bild\nWeir;https://weir.example/;https://weir.example/1.png\nMill;mailto:mill;https://mill.example/1.png\n';
   const file = { name: 'table.csv', mimeType: 'text/csv', buffer: Buffer.from(table) };
+  const busy = { status: 503, json: { detail: 'too many files' } };
+  await page.route('**/v1/imports?*', (route) => route.fulfill(busy), { times: 1 });
   await page.getByLabel('Files to import').setInputFiles(file);
   const row = page.locator('.row', { hasText: 'table.csv' });
+  const refusals = page.locator('.notice-error', { hasText: 'too many files' });
+  await refusals.waitFor();
+  await row.getByRole('button', { name: 'Try again' }).click();
   await row.getByText('it is unclear which are those of its pages').waitFor();
   assert.ok(await row.getByRole('button', { name: 'Import 0 pages' }).isDisabled());
   await page.getByText('1 preview ready.').waitFor();
   const column = row.getByLabel('Column Bild is');
   const proposed = await column.inputValue();
-  const busy = { status: 503, json: { detail: 'too many files' } };
   await page.route('**/v1/imports?*', (route) => route.fulfill(busy), { times: 1 });
   await column.focus();
   await column.selectOption('Not imported');
-  await page.locator('.notice-error', { hasText: 'too many files' }).waitFor();
+  await refusals.nth(1).waitFor();
   await until(async () => (await column.inputValue()) === proposed, 'the column is as before');
   await column.and(page.locator(':focus')).selectOption('Not imported');
   await row.getByText('Weir https://weir.example/').waitFor();

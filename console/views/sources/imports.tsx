@@ -23,7 +23,7 @@ const statusKinds = { running: 'live', done: 'ok', failed: 'bad', stopped: 'warn
 interface Upload {
   id: number;
   file: File;
-  /** Null until it was read. */
+  /** Null until it was read: being sent, or refused. */
   preview: ImportPreviewResponse | null;
   /** Chosen for the preview; null for those it proposes. */
   kinds: Kinds;
@@ -63,18 +63,17 @@ async function send<Answer>({ id, file }: Upload, kinds: Kinds, dry_run: boolean
   return answer;
 }
 
-/** A preview that is refused leaves the one before. */
-async function preview(chosen: Upload, kinds: Kinds): Promise<boolean> {
+/** A preview that is refused leaves the one before, and the file. */
+async function preview(chosen: Upload, kinds: Kinds): Promise<void> {
   const read = await send<ImportPreviewResponse>(chosen, kinds, true);
   if (read !== null) change(chosen.id, { preview: read, kinds });
-  return read !== null;
 }
 
 async function previewAll(files: readonly File[]): Promise<void> {
   for (const file of files) {
     const added: Upload = { id: nextId++, file, preview: null, kinds: null, sent: null };
     uploads.value = [...uploads.value, added];
-    if (!(await preview(added, null))) drop(added.id);
+    await preview(added, null);
   }
 }
 
@@ -169,13 +168,23 @@ export function Imports() {
         {uploads.value.map((each) =>
           each.preview === null ? (
             <li key={each.id} class="row">
-              <Badge kind="live">sending</Badge>
+              {each.sent === null ? <Badge kind="bad">refused</Badge> : <Badge kind="live">sending</Badge>}
               <div class="row-main">
                 <p class="row-title">
                   <bdi>{each.file.name}</bdi>
                 </p>
-                <progress aria-label={`Sending ${each.file.name}`} />
+                {each.sent !== null && <progress aria-label={`Sending ${each.file.name}`} />}
               </div>
+              {each.sent === null && (
+                <div class="row-end">
+                  <button type="button" class="button button-small" onClick={() => void preview(each, null)}>
+                    Try again
+                  </button>
+                  <button type="button" class="button button-small" onClick={() => drop(each.id)}>
+                    Cancel
+                  </button>
+                </div>
+              )}
             </li>
           ) : (
             <PreviewRow key={each.id} chosen={each} read={each.preview} />
@@ -201,7 +210,7 @@ function progressOf(imports: readonly Import[]): string {
   const done = imports.filter(({ status }) => status === 'done').length;
   const now = [
     ready > 0 && `${many(ready, 'preview')} ready.`,
-    uploads.value.length > ready && 'Files are being sent.',
+    uploads.value.some(({ sent }) => sent !== null) && 'Files are being sent.',
     imports.some(({ status }) => status === 'running') && 'Files are being imported.',
   ].filter(Boolean);
   if (now.length > 0 || imports.length === 0) return now.join(' ');
