@@ -44,6 +44,7 @@ export const importColumn = z.strictObject({
   name: z.string(),
   example: z.string(),
   is: z.enum(columnKinds).nullable().describe('what it is imported as'),
+  is_read: z.boolean().describe('false: it is not imported; true with no `is`: as its name says, such as a state'),
 });
 export type ImportColumn = z.infer<typeof importColumn>;
 

@@ -157,7 +157,7 @@ async function* everyAddress(file: SourceFile): AsyncGenerator<ImportItem> {
 }
 
 /** Of the first entry in `text`, the beginning of a JSON. */
-export async function fieldsIn(text: string): Promise<ImportColumn[]> {
+export async function fieldsIn(text: string): Promise<Omit<ImportColumn, 'is_read'>[]> {
   try {
     const [line] = text.split('\n', 1);
     for await (const entry of isJsonLines(text) ? [JSON.parse(line)] : jsonElements([text], ''))

@@ -30,6 +30,7 @@ import {
   withInnerEntries,
 } from './read-archive.ts';
 import { addressColumns, columnsIn, csvHead } from './read-csv.ts';
+import { isRead } from './read-entries.ts';
 import { type Browser, historyKind, visitsLeftOut } from './read-history.ts';
 import { isPropertyList } from './read-property-list.ts';
 
@@ -361,7 +362,11 @@ const maxExampleChars = 200;
 async function recognized(head: FileHead, format: ImportFormat | null, name: string, named: string | null) {
   const isJson = head.kinds.includes('JSON');
   const found = isJson ? await fieldsIn(head.text) : head.kinds.includes('CSV') ? columnsIn(head.text) : [];
-  const columns = found.map((each) => ({ ...each, example: each.example.slice(0, maxExampleChars) }));
+  const columns = found.map((each) => ({
+    ...each,
+    example: each.example.slice(0, maxExampleChars),
+    is_read: each.is !== null || isRead(each.name),
+  }));
   try {
     if (named !== null && format !== null && format !== (isJson ? 'json' : 'csv'))
       throw new ImportError(`columns are named of a CSV or JSON of any program: leave the format ${format} out`);

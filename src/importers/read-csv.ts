@@ -97,7 +97,7 @@ export function namedColumns(text: string, named: string): Columns & { dialect: 
 }
 
 /** The columns of a table with at least two columns and rows, or with addresses; none of another file. */
-export function columnsIn(text: string): ImportColumn[] {
+export function columnsIn(text: string): Omit<ImportColumn, 'is_read'>[] {
   const rows = firstRows(text);
   const [first = []] = rows;
   const isHeaded = !first.some(isAddress);

@@ -155,6 +155,10 @@ const keyOf = (kind: ColumnKind) => (kind === 'date' ? 'at' : kind);
 export const kindOf = (name: string): ColumnKind | null =>
   columnKinds.find((kind) => usual[keyOf(kind)].split('|').includes(plainName(name))) ?? null;
 
+/** Whether a column or field of this name is read, if nobody names columns. */
+export const isRead = (name: string): boolean =>
+  Object.values(usual).some((names) => names.split('|').includes(plainName(name)));
+
 /**
  * `text`: which column is what, by number from 1 or by name: `url=2,title=name`; `tags=`: none has tags.
  * `pathOf`: of the column at this place, which the file may not have. Errors: ImportError for another text.

@@ -412,11 +412,15 @@ test('over HTTP: what one library has taken in is new to another at the same add
   }
 });
 
-test('columns that are unclear are listed with how to name them', async (t) => {
+test('columns that are unclear are listed with how to name them, and those that are not read', async (t) => {
   const home = temporaryFolder(t);
   const csv = join(home, 'list.csv');
   writeFileSync(csv, 'Name;Verweis;Bild\nWeir;https://a.example/1;https://a.example/1.png\n');
   const cli = new CliHere(home);
+  const clear = join(home, 'clear.csv');
+  writeFileSync(clear, 'url;Datum;starred\nhttps://a.example/1;2023-01-01;yes\n');
+  const { stdout } = await cli.run(['import', clear, '--dry-run']);
+  assert.match(stdout, /^columns not read +Datum \(--columns names them\)$/m);
   const { code, stderr } = await cli.run(['import', csv, '--dry-run']);
   assert.equal(code, 1);
   assert.match(

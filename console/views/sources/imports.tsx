@@ -297,7 +297,7 @@ function PreviewRow({ chosen, read }: { chosen: Upload; read: ImportPreviewRespo
           <TableScroll label={`Columns of ${file.name}`}>
             <table class="table">
               <tbody>
-                {columns.map(({ name, example }, at) => (
+                {columns.map(({ name, example, is, is_read }, at) => (
                   <tr key={at}>
                     <th scope="row">
                       <bdi>{name}</bdi>
@@ -315,7 +315,7 @@ function PreviewRow({ chosen, read }: { chosen: Upload; read: ImportPreviewRespo
                           void preview(chosen, shownKinds.with(at, (currentTarget.value || null) as ColumnKind | null))
                         }
                       >
-                        <option value="">Not imported</option>
+                        <option value="">{is === null && is_read ? 'As its name says' : 'Not imported'}</option>
                         {columnKinds.map((kind) => (
                           <option key={kind} value={kind}>
                             {columnNames[kind]}

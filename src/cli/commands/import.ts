@@ -51,7 +51,8 @@ export async function importCommand(context: Context, path: string, args: Import
     if (args.minVisits > 1 && !source.isHistory) {
       throw new CliError(exitCodes.misuse, `--min-visits needs a browser history; this is ${source.format}`);
     }
-    if (args.dryRun) return await tellDryRun(context, source, options);
+    const unread = source.columns.flatMap(({ name, is_read }) => (is_read ? [] : [name]));
+    if (args.dryRun) return await tellDryRun(context, source, options, columns === null ? unread : []);
     return await bringIn(context, source, options, { ...args, pdfs });
   } catch (error) {
     if (error instanceof ImportError)
@@ -241,6 +242,7 @@ async function tellDryRun(
   { terminal, json, settings }: Context,
   source: ImportSource,
   options: ImportOptions,
+  unread: readonly string[],
 ): Promise<ExitCode> {
   const result = await dryRun(source, options, settings.canonicalize);
   const leftOut = await source.leftOut();
@@ -255,6 +257,7 @@ async function tellDryRun(
       ...Object.entries(result.skipped).map(([reason, count]) => [`skipped: ${reason}`, String(count)]),
       ...Object.entries(leftOut).map(([reason, count]) => [`visits skipped: ${reason}`, String(count)]),
       ...(oldest === null ? [] : [['dates', `${oldest} … ${newest}`]]),
+      ...(unread.length === 0 ? [] : [['columns not read', `${plain(unread.join(', '), 200)} (--columns names them)`]]),
     ];
     for (const line of table(rows)) terminal.say(line);
     for (const { place, title, reason } of result.examples.slice(0, shownFailures))
