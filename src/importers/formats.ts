@@ -30,7 +30,6 @@ import {
   namedDialect,
   namedReader,
   plainName,
-  readEntries,
   readJsonLines,
   readKarakeep,
   readLinkwarden,
@@ -117,11 +116,10 @@ const csv = (format: ImportFormat, from: string, columns: string[], dialect: Dia
 /** Recognized by unique field names. */
 function json(format: ImportFormat, from: string, fields: string[], dialect: Dialect = dialects.usual): FormatRow {
   const itemOfEntry = itemReader(dialect);
-  return jsonBy(format, from, fields, dialect.mark ?? 'url', (entries, file) =>
-    isJsonLines(file.head.text)
-      ? readJsonLines(file, (entry) => [itemOfEntry(fieldsOf(entry))])
-      : readEntries(entries, itemOfEntry),
-  );
+  return jsonBy(format, from, fields, dialect.mark ?? 'url', async function* (entries, file) {
+    if (isJsonLines(file.head.text)) yield* readJsonLines(file, (entry) => [itemOfEntry(fieldsOf(entry))]);
+    else for await (const entry of entries) yield itemOfEntry(fieldsOf(entry));
+  });
 }
 
 type Read = (entries: AsyncIterable<unknown>, file: SourceFile) => AsyncIterable<ImportItem>;

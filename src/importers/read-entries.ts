@@ -331,13 +331,6 @@ function cslDate(value: unknown): string | null {
   return parts.map((part) => scalarText(part).padStart(2, '0')).join('-') || null;
 }
 
-export async function* readEntries(
-  entries: AsyncIterable<unknown>,
-  itemOfEntry: (entry: Fields) => ImportItem,
-): AsyncGenerator<ImportItem> {
-  for await (const entry of entries) yield itemOfEntry(fieldsOf(entry));
-}
-
 /** One JSON value a line; a broken line costs no other. */
 export async function* readJsonLines(
   file: TextFile,
