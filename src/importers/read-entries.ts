@@ -405,7 +405,21 @@ export function* itemsWithin(value: unknown, itemOfNode = usualItem): Generator<
   if (found === 0) yield itemOf({ url: '', title: usualItem(fieldsOf(value)).title });
 }
 
-/** `saved`: the text of `content/SLUG.html` of the export, or null. Slugs other than plain names are ignored. */
+/** Passages and notes in Markdown: a paragraph after a passage is on it, one before all passages on the page. */
+function omnivoreNotes(markdown: string | null) {
+  const highlights: string[] = [];
+  const note: string[] = [];
+  for (const paragraph of (markdown ?? '').split(/\n{2,}/)) {
+    const text = paragraph.replace(/^> ?/gm, '').trim();
+    const isPassage = paragraph.startsWith('>');
+    if (text === '') continue;
+    if (isPassage || highlights.length === 0) (isPassage ? highlights : note).push(text);
+    else highlights.push(`${highlights.pop()}\n${text}`);
+  }
+  return { highlights, note: note.join('\n\n') };
+}
+
+/** `saved`: the text of a file of the export, or null. Slugs other than plain names are ignored. */
 export async function* readOmnivore(
   entries: AsyncIterable<unknown>,
   saved: (path: string) => Promise<string | null>,
@@ -413,7 +427,10 @@ export async function* readOmnivore(
   for await (const entry of entries) {
     const { slug } = fieldsOf(entry);
     const isName = typeof slug === 'string' && /^[\p{L}\p{N}_-][\p{L}\p{N}_.-]*$/u.test(slug);
-    yield { ...usualItem(fieldsOf(entry)), body_html: isName ? textOf(await saved(`content/${slug}.html`)) : null };
+    const [content, notes] = isName
+      ? [await saved(`content/${slug}.html`), await saved(`highlights/${slug}.md`)]
+      : [null, null];
+    yield { ...usualItem({ ...fieldsOf(entry), ...omnivoreNotes(notes) }), body_html: textOf(content) };
   }
 }
 

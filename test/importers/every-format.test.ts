@@ -502,11 +502,20 @@ const samples: Sample[] = [
     content: zip({
       'metadata_0_to_1.json': jsonOf([{ slug: 'weir-1', url, title, savedAt: at, labels: tags, state: 'Archived' }]),
       'content/weir-1.html': html,
-      'highlights/weir-1.md': '> Salmon',
+      'highlights/weir-1.md': 'On fish\n\n\n\n> Salmon\n> pass \n\n#fish\n\nMine\n\n> Trout ',
     }),
     format: 'omnivore',
     entries: 1,
-    kept: { url, title, at, tags, status: 'Archived', html },
+    kept: {
+      url,
+      title,
+      at,
+      tags,
+      status: 'Archived',
+      html,
+      note: 'On fish',
+      highlights: ['Salmon\npass\n#fish\nMine', 'Trout'],
+    },
   },
   {
     is: 'Omnivore, ZIP in a ZIP',
