@@ -6,6 +6,7 @@ import { jsonElements } from './json-elements.ts';
 import { readHypothesis } from './read-annotations.ts';
 import {
   activityMark,
+  instapaperLink,
   isOpml,
   linkMark,
   netscapeLink,
@@ -207,7 +208,7 @@ export const formatRows: readonly FormatRow[] = [
   history('firefox', 'history and bookmarks of Firefox: file places.sqlite'),
   history('safari', 'history of Safari: file History.db'),
   html('pocket', 'Pocket, ril_export.html', /<a\s[^<>]*\btime_added=/i, pocketLink),
-  html('instapaper', 'Instapaper, HTML', /<title>\s*Instapaper: Export/i, netscapeLink),
+  html('instapaper', 'Instapaper, HTML', /<title>\s*Instapaper: Export/i, instapaperLink),
   html(
     'bookmarks',
     'bookmarks of browsers and of many services, HTML',
@@ -232,7 +233,7 @@ export const formatRows: readonly FormatRow[] = [
     readSafariBookmarks,
   ),
   csv('pocket', 'Pocket, CSV', ['url', 'time_added']),
-  csv('instapaper', 'Instapaper, CSV', ['url', 'selection', 'folder']),
+  csv('instapaper', 'Instapaper, CSV', ['url', 'selection', 'folder'], dialects.instapaper),
   csv('wallabag', 'Wallabag, CSV', ['url', 'mime type', 'creation date'], dialects.wallabagCsv),
   csv('raindrop', 'Raindrop.io, CSV', ['url', 'excerpt', 'folder', 'created']),
   csv('readwise', 'library of Readwise Reader, CSV', ['url', 'document tags', 'saved date']),

@@ -3,7 +3,7 @@ import { decodeHTML, decodeHTMLAttribute } from 'entities';
 import type { ImportItem } from '../domain/import.ts';
 import type { EntryMarks } from './entry-marks.ts';
 import { fromDateText, fromUnix, ImportError, itemOf, listOf, maxFolderChars, type TextFile } from './item-parts.ts';
-import { type Dialect, inFolder, itemReader } from './read-entries.ts';
+import { type Dialect, inFolder, itemReader, listState } from './read-entries.ts';
 
 export interface Link {
   attributes: Record<string, string>;
@@ -17,7 +17,7 @@ export const linkMark = /<a\s[^<>]{0,3000}?\bhref\s*=/gi;
 /** Maximum text and folder lengths, for unclosed ones. */
 const maxTextChars = 65_536;
 
-export const netscapeLink = ({ attributes, title, description, folder }: Link): ImportItem =>
+export const netscapeLink = ({ attributes, title, description, folder }: Link, state = {}): ImportItem =>
   itemOf({
     url: attributes.href ?? '',
     title: title.trim(),
@@ -26,13 +26,13 @@ export const netscapeLink = ({ attributes, title, description, folder }: Link): 
     folder,
     note: description.trim() || attributes.description?.trim(),
     status: attributes.toread === '1' ? 'unread' : null,
+    ...state,
   });
 
 /** Pocket's `ril_export.html`, with the states of its CSV. */
-export function pocketLink(link: Link): ImportItem {
-  const item = netscapeLink({ ...link, folder: '' });
-  return { ...item, metadata: { ...item.metadata, status: link.folder === 'Unread' ? 'unread' : 'archive' } };
-}
+export const pocketLink = (link: Link) => netscapeLink({ ...link, folder: '' }, listState(link.folder));
+
+export const instapaperLink = (link: Link) => netscapeLink(link, listState(link.folder));
 
 const tagStart = /<(\/?)(a|dd|dl|dt|h1|h3|hr|li|ol|ul)(?=[\s/>])/gi;
 const wordMarkup =

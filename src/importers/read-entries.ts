@@ -37,6 +37,13 @@ type Source = string | ((entry: Fields) => unknown);
 export type Dialect = Partial<Record<keyof typeof usual, Source> & { tagSeparator: string; mark: string }>;
 
 const readerOwn = (entry: Fields) => elementsOf(entry.highlights).filter(({ is_discard }) => is_discard !== true);
+/** The lists of Pocket and Instapaper. */
+export function listState(list: unknown): { status: string | null; starred: true | null } {
+  const name = scalarText(list).toLowerCase();
+  const status = name === 'unread' ? name : /^(?:read )?archive$/.test(name) ? 'archive' : null;
+  return { status, starred: name === 'starred' || null };
+}
+
 const doiOr = (address: unknown, doi: unknown) => textOf(address) ?? doiAddress(doi);
 
 /** What programs call differently. */
@@ -44,6 +51,7 @@ export const dialects = {
   usual: {},
   /** Dates are `day/month/year time` on a 12-hour clock without AM or PM, so only the day is used. */
   wallabagCsv: { at: ({ 'creation date': date }) => String(date).replace(/^(\d\d)\/(\d\d)\/(\d{4}).*/, '$3-$2-$1') },
+  instapaper: { status: ({ folder }) => listState(folder).status, starred: ({ folder }) => listState(folder).starred },
   /** Version 2, and version 1 (`is_read`, `is_fav`) without dates. */
   wallabag: { url: 'givenurl|url', archived: 'isarchived|isread', read: '', author: 'publishedby' },
   /** `description` is the title, and `extended` the description. */

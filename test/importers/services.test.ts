@@ -65,10 +65,16 @@ test('Pocket as HTML: two lists with the state as their heading', async (t) => {
   ]);
 });
 
-test('Instapaper as HTML: the list is the folder', async (t) => {
+test('Instapaper: the list is the folder, and the state if it is one of its own', async (t) => {
   const page =
     '<!DOCTYPE html><html><head><title>Instapaper: Export</title></head><body><h1>Unread</h1><ol><li><a href="https://weir.example/">The weir</a></ol></body></html>';
-  await assertRead(t, page, 'instapaper', [weir(null, { folder: 'Unread' })]);
+  await assertRead(t, page, 'instapaper', [weir(null, { folder: 'Unread', status: 'unread' })]);
+  const rows = ['Archive', 'Starred', 'Fish'].map((list) => `https://weir.example/,The weir,,${list},`).join('\n');
+  await assertRead(t, `URL,Title,Selection,Folder,Timestamp\n${rows}\n`, 'instapaper', [
+    weir(null, { folder: 'Archive', status: 'archive' }),
+    weir(null, { folder: 'Starred', starred: true }),
+    weir(null, { folder: 'Fish' }),
+  ]);
 });
 
 test('bookmarks of Chrome and of Firefox as JSON: folders within folders', async (t) => {
