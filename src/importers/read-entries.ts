@@ -235,7 +235,8 @@ export function itemReader(own: Dialect): (entry: Fields) => ImportItem {
           : null;
     const html = first(dialect.html, savedHtml);
     const extracted =
-      first(dialect.text, (value) => (value === html ? null : textOf(value))) ?? first(dialect.html, unmarkedText);
+      first(dialect.text, (value) => (value === html || isFailure(value) ? null : textOf(value))) ??
+      first(dialect.html, unmarkedText);
     const isPage = html !== null && extracted !== null && /<(?:html|body)[\s>]/i.test(html);
     return itemOf({
       url: text(dialect.url),
@@ -271,10 +272,13 @@ const decodedText = (value: unknown): string | null => textOf(decodeHTML(textOf(
 
 const unmarkedText = (value: unknown): string | null => (/<[a-z]/i.test(scalarText(value)) ? null : textOf(value));
 
-/** The saved article; null for plain text and Wallabag's error message. */
+/** Wallabag's, in place of a text. */
+const isFailure = (content: unknown): boolean => scalarText(content).includes('/errors_during_fetching');
+
+/** The saved article; null for plain text. */
 function savedHtml(content: unknown): string | null {
   const html = textOf(content);
-  return html === null || !/<[a-z]/i.test(html) || html.includes('/errors_during_fetching') ? null : html;
+  return html === null || !/<[a-z]/i.test(html) || isFailure(html) ? null : html;
 }
 
 const noteOf = (value: unknown): unknown => fieldsOf(value).note ?? fieldsOf(value).text ?? value;

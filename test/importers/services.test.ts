@@ -14,16 +14,18 @@ interface Known {
   at: string | null;
   metadata: PageMetadata | null;
   html?: string;
+  text?: string;
 }
 
 async function assertRead(t: TestContext, content: string, format: string, expected: Known[]): Promise<void> {
   const found = await readItems(writtenFile(t, content));
-  const known = found.items.map(({ url, title, at, metadata, body_html }) => ({
+  const known = found.items.map(({ url, title, at, metadata, body_html, body_text }) => ({
     url,
     title,
     at: at === null ? null : new Date(at).toISOString(),
     metadata,
     ...(body_html !== null && { html: body_html }),
+    ...(body_text !== null && { text: body_text }),
   }));
   assert.deepEqual({ format: found.format, items: known }, { format, items: expected });
 }
