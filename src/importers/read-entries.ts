@@ -226,13 +226,8 @@ export function itemReader(own: Dialect): (entry: Fields) => ImportItem {
     };
     const text = (source: Source) => first(source, textOf);
     const isFlagged = (source: Source) => all(source).some(isSet);
-    const flag = isFlagged(dialect.archived)
-      ? 'archived'
-      : isFlagged(dialect.unread)
-        ? 'unread'
-        : isFlagged(dialect.read)
-          ? 'read'
-          : null;
+    const flags = (['archived', 'unread'] as const).filter((state) => isFlagged(dialect[state]));
+    const flag = flags.join(', ') || (isFlagged(dialect.read) ? 'read' : null);
     const html = first(dialect.html, savedHtml);
     const extracted =
       first(dialect.text, (value) => (value === html || isFailure(value) ? null : textOf(value))) ??

@@ -242,12 +242,17 @@ test('linkding: pages of its API', async (t) => {
       website_title: 'L',
       notes: 'n',
       tag_names: ['x'],
+      is_archived: true,
+      unread: true,
       date_added: '2020-09-26T09:46:23.006313Z',
     },
   ];
   const { format, items } = await read(file(t, 'l.json', JSON.stringify({ count: 1, next: null, results })));
   assert.equal(format, 'linkding');
-  assert.deepEqual([items[0].title, items[0].at, items[0].metadata], ['L', 1601113583006, { tags: ['x'], note: 'n' }]);
+  assert.deepEqual(
+    [items[0].title, items[0].at, items[0].metadata],
+    ['L', 1601113583006, { tags: ['x'], note: 'n', status: 'archived, unread' }],
+  );
 });
 
 test('a CSV that a spreadsheet saved again: names in quotes, semicolons or tabs between the fields, a byte order mark', async (t) => {
