@@ -278,11 +278,11 @@ function savedHtml(content: unknown): string | null {
 
 const noteOf = (value: unknown): unknown => fieldsOf(value).note ?? fieldsOf(value).text ?? value;
 
-/** An annotation is a passage (`quote`, else `text`) with a note on it. */
+/** An annotation is a passage (`quote`, else `text` or `content`) with a note on it. */
 function highlightsOf(value: unknown): string[] {
   if (!Array.isArray(value)) return listOf(value, '\n');
   return value.flatMap((each) => {
-    const { quote, text, note } = fieldsOf(each);
+    const { quote, content, text = content, note } = fieldsOf(each);
     if (typeof each === 'string') return listOf([each]);
     return textOf(quote) === null ? highlightOf(text, note) : highlightOf(quote, text);
   });

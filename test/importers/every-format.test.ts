@@ -279,11 +279,29 @@ const samples: Sample[] = [
   {
     is: 'GoodLinks JSON',
     content: jsonOf([
-      { url, title, summary: 'On fish', tags, starred: true, addedAt: ms / 1000 + 0.5, readAt: ms / 1000 },
+      {
+        url,
+        title,
+        summary: 'On fish',
+        tags,
+        starred: true,
+        addedAt: ms / 1000 + 0.5,
+        readAt: ms / 1000,
+        highlights: [{ content: 'Salmon', note: 'Mine' }],
+      },
     ]),
     format: 'json',
     entries: 1,
-    kept: { url, title, at: '2024-05-05T05:05:05.500Z', tags, description: 'On fish', status: 'read', starred: true },
+    kept: {
+      url,
+      title,
+      at: '2024-05-05T05:05:05.500Z',
+      tags,
+      highlights: ['Salmon\nMine'],
+      description: 'On fish',
+      status: 'read',
+      starred: true,
+    },
   },
   {
     is: 'Tab Session Manager JSON',
