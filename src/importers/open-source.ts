@@ -143,7 +143,9 @@ export async function openSource(
     }
   };
   const formats = new Set(used.map(({ row }) => row.format));
-  const own = formats.size === 1 ? used[0].row.format : 'files';
+  for (const any of ['json', 'csv', 'urls'] as const) if (formats.size > 1) formats.delete(any);
+  const [common] = formats;
+  const own = formats.size === 1 ? common : 'files';
   const isForced = only !== null && (columns !== null || !only.row.matches(only.head));
   if (isForced && !(await hasPage(items()))) {
     const error = new ImportError(`${name} has no address of a page as ${own}`);
