@@ -47,6 +47,7 @@ const found = {
     published_at: '2026-01-01T00:00:00.000Z',
     language: 'en-GB',
     site_name: 'A site',
+    is: [],
     read_minutes: 4,
     score: 0.5,
     relevance: 0.5,

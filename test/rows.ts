@@ -6,4 +6,11 @@ export async function listOf<Row>(rows: AsyncIterable<Row>): Promise<Row[]> {
 }
 
 /** Of a page of which nothing is known that is told with it. */
-export const noDetails = { author: null, published_at: null, language: null, site_name: null, read_minutes: null };
+export const noDetails = {
+  author: null,
+  published_at: null,
+  language: null,
+  site_name: null,
+  read_minutes: null,
+  is: [],
+};

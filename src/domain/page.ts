@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { ruleKind } from './blacklist.ts';
 import { type JobStatus, jobStatuses } from './job.ts';
 import { metadataEdit, type PageMetadata, pageMetadata } from './metadata.ts';
-import type { PageFact, PageType } from './query-clause.ts';
+import { type PageFact, type PageState, type PageType, pageStates } from './query-clause.ts';
 import type { TextInParts } from './rows.ts';
 import {
   bodyText,
@@ -122,7 +122,9 @@ export interface Byline {
   type: PageType;
   tags: string[];
   folders: string[];
+  is: Exclude<PageState, 'read'>[];
 }
+export type FilteredByline = Pick<Byline, 'published_at' | 'type' | 'tags' | 'folders' | 'is'>;
 
 export interface LabelRange {
   first: number;
@@ -152,6 +154,7 @@ export const pageDetails = z.strictObject({
   language: z.string().nullable(),
   site_name: z.string().nullable(),
   read_minutes: z.int().nullable(),
+  is: z.array(z.enum(pageStates).exclude(['read'])),
 });
 export type PageDetails = z.infer<typeof pageDetails>;
 

@@ -5,7 +5,11 @@ import operators from '../../models/operators.json' with { type: 'json' };
 export const pageTypes = ['html', 'pdf', 'video', 'audio', 'feed'] as const;
 export type PageType = (typeof pageTypes)[number];
 
-export const pageFacts = ['type', 'tag', 'folder', 'source'] as const;
+/** As the service that a page was imported from says: its metadata `starred` and `status`. `read`: all that are not unread. */
+export const pageStates = ['starred', 'archived', 'unread', 'read'] as const;
+export type PageState = (typeof pageStates)[number];
+
+export const pageFacts = ['type', 'tag', 'folder', 'source', 'is'] as const;
 export type PageFact = (typeof pageFacts)[number];
 
 export const namedFields = ['title', 'author'] as const;

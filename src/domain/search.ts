@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import { clusterRef, pageDetails, pageName } from './page.ts';
-import { pageTypes } from './query-clause.ts';
+import { pageStates, pageTypes } from './query-clause.ts';
 import { datetime, idText, maxDomainLength, maxSourceLength, pathText, queryInteger } from './values.ts';
 
 const rollupStrategy = z.enum(['max', 'mean_top_m', 'sum_rrf']);
@@ -24,6 +24,7 @@ export const searchFiltersBody = z.strictObject({
   tag: pathText.nullable().optional(),
   folder: pathText.nullable().optional(),
   source: z.string().max(maxSourceLength).nullable().optional(),
+  is: z.enum(pageStates).nullable().optional(),
 });
 export type SearchFilters = z.infer<typeof searchFiltersBody>;
 
@@ -188,6 +189,7 @@ export const searchFacets = z.strictObject({
   tag: facetValues,
   folder: facetValues,
   source: facetValues,
+  is: facetValues,
   /** Of visits, as `2026-03`. */
   month: facetValues,
 });

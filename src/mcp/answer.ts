@@ -93,11 +93,12 @@ export const pageLine = ({
 });
 
 /** Page metadata without the reading time, which is for people. */
-export const detailsOf = ({ author, published_at, language, site_name }: PageDetails) => ({
+export const detailsOf = ({ author, published_at, language, site_name, is }: PageDetails) => ({
   author: cut(author, bytesOf.name),
   published_at: published_at === null ? null : published_at.slice(0, 10),
   language,
   site_name: cut(site_name, bytesOf.name),
+  is,
 });
 
 /** Whether a member of free JSON is worth serializing: its text is cut, names and nested values are not. */

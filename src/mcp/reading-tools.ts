@@ -5,7 +5,7 @@ import type { ClusterDetailResponse, ClusterListResponse, ClusterSummary } from 
 import { type CompareResponse, compareRequest } from '../domain/compare.ts';
 import type { EntityDetailResponse } from '../domain/entity.ts';
 import { type PageListResponse, type PageResponse, type PageStatusResponse, pageListQuery } from '../domain/page.ts';
-import { pageTypes } from '../domain/query-clause.ts';
+import { pageStates, pageTypes } from '../domain/query-clause.ts';
 import { type SearchResponse, type SimilarResponse, searchRequest, similarQuery } from '../domain/search.ts';
 import type { WatchListResponse, WatchResponse } from '../domain/watch.ts';
 import { bytesOf, cut, detailsOf, listing, pageLine, watchLine, watchListLine, withoutEmpty } from './answer.ts';
@@ -54,6 +54,10 @@ const filters = z.looseObject({
   tag: z.string().nullish().describe('Only pages with this tag.'),
   folder: z.string().nullish().describe('Only pages in this folder and below it.'),
   source: z.string().nullish().describe('Only pages from this source.'),
+  is: z
+    .string()
+    .nullish()
+    .describe(`Only pages that are: ${pageStates.join(', ')}.`),
 });
 
 const search = defineTool({

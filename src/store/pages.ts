@@ -81,7 +81,7 @@ export class PageReader extends Records {
   }
 
   byline(page: PageHead): Byline {
-    if (page.byline?.tags !== undefined) return page.byline;
+    if (page.byline?.is !== undefined) return page.byline;
     return bylineOf({ ...page, metadata: this.get(page.no)?.metadata ?? null });
   }
 

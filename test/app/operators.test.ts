@@ -72,6 +72,9 @@ test('operators say which pages are wanted', async () => {
     await is('river tag:marsh OR lang:de', heron, boat, reiher);
     await is('heron tag:quiet OR -site:birds.example', heron, boat, reiher);
     await is('"grey heron" OR "nobody rowed"', heron, boat);
+    await is('heron is:starred', heron);
+    await is('heron -is:starred is:read', egret, reiher);
+    await is('heron is:unread OR is:archived', heron, boat);
     await is('heron in:title', egret);
     await is('heron -in:title', heron, boat, reiher);
     await is('heron -after:2026', heron, egret);
@@ -85,6 +88,7 @@ test('operators say which pages are wanted', async () => {
     [{ source: 'import:pocket' }, [boat]],
     [{ type: 'html', domain: 'birds.example' }, [heron, egret]],
     [{ type: 'pdf' }, []],
+    [{ is: 'unread' }, [boat]],
   ] as const)
     assert.deepEqual(await found('heron', { filters }), [...expected].sort(), JSON.stringify(filters));
   // Noon of UTC's fifth is the sixth there.
@@ -158,7 +162,10 @@ test('other orders and counts include all pages that match the words; if none do
     counts.map(({ value, count }) => [value, count]);
   const { facets } = await inOrder('heron', { facets: true, candidates: 1, tz: 'Pacific/Kiritimati' });
   assert.deepEqual(
-    [facets?.total, ...[facets?.site, facets?.type, facets?.tag, facets?.folder, facets?.source].map(values)],
+    [
+      facets?.total,
+      ...[facets?.site, facets?.type, facets?.tag, facets?.folder, facets?.source, facets?.is].map(values),
+    ],
     [
       4,
       [
@@ -176,6 +183,12 @@ test('other orders and counts include all pages that match the words; if none do
         ['Nature/Birds', 1],
       ],
       [['import:pocket', 1]],
+      [
+        ['read', 3],
+        ['archived', 1],
+        ['starred', 1],
+        ['unread', 1],
+      ],
     ],
   );
   assert.deepEqual(values(facets?.month).sort(), [

@@ -42,7 +42,8 @@ before(async () => {
 });
 
 test('pages are listed, shown, forgotten and allowed again', async (t) => {
-  const metadata = { author: 'Ada Lovelace', site_name: 'Notes', published_at: '2024-05-01', lang: 'en' };
+  const known = { author: 'Ada Lovelace', site_name: 'Notes', published_at: '2024-05-01', lang: 'en' };
+  const metadata = { ...known, starred: true, status: 'unread' };
   const given = [
     { url: 'https://sea.example/tides', title: 'Tides', fetched_at: '2024-01-02T00:00:00Z', metadata },
     { url: `https://sea.example/${'long/'.repeat(30)}`, title: '日本語のとても長いタイトル '.repeat(9) },
@@ -76,7 +77,7 @@ test('pages are listed, shown, forgotten and allowed again', async (t) => {
     'by       Ada Lovelace, Notes, 2024-05-01',
     'read     2024-01-02',
     'text     en, 1 minute',
-    'status   indexed',
+    'status   indexed, starred, unread',
     '',
   ];
   assert.equal((await cli.run(['pages', 'show', ids[0]])).stdout, facts.join('\n'));

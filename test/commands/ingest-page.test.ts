@@ -25,7 +25,7 @@ test('a new page is stored with its text and one job that indexes it', async () 
     index_job: 1,
   });
   const unknown = { author: null, published_at: null, site_name: null, declared_language: null };
-  const byline = { ...unknown, type: 'html', tags: ['x'], folders: [] };
+  const byline = { ...unknown, type: 'html', tags: ['x'], folders: [], is: [] };
   assert.deepEqual([...pages.all()], [{ ...page, metadata: '{"tags":["x"]}', byline }]);
   assert.deepEqual(pages.get(1), page);
   assert.equal(pages.body(1), 'some text');

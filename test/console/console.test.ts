@@ -164,15 +164,18 @@ test('what excludes every match is named and can be left out', { skip }, async (
   await page.getByText('All matching pages are excluded by the filter Site.').waitFor();
 });
 
-test('results are sorted and filtered by a tag with its count; an unreadable operator is named', { skip }, async () => {
-  const okapi = (no: number, tags: string[]) => ({
+test('results are sorted, and filtered by a tag and a state with their counts; an unreadable operator is named', {
+  skip,
+}, async () => {
+  const okapi = (no: number, tags: string[], states = {}) => ({
     url: `https://okapi.example/${no}`,
     title: `Okapi ${no}`,
     body_extracted: 'An okapi eats leaves in the forest.',
     fetched_at: new Date(Date.UTC(2010, 0, no)).toISOString(),
-    metadata: { tags },
+    metadata: { tags, ...states },
   });
-  await fillLibrary(shared.service, [okapi(1, ['forest']), okapi(2, ['forest', 'zoo']), okapi(3, ['zoo'])]);
+  const saved = okapi(3, ['zoo'], { starred: true, status: 'unread' });
+  await fillLibrary(shared.service, [okapi(1, ['forest']), okapi(2, ['forest', 'zoo']), saved]);
   const { page, show } = await shared.signedIn();
   await show('#/search?q=okapi+after:blah');
   await page.getByText('Searched as text: after:blah (not a date)').waitFor();
@@ -191,6 +194,13 @@ test('results are sorted and filtered by a tag with its count; an unreadable ope
   await until(async () => (await chip.locator('.numbers').textContent()) === '2', 'the count');
   await chip.click();
   await isSorted('Okapi 1', 'Okapi 2', 'Okapi 3');
+  const states = page.locator('.filters .facet', { hasText: 'Status' });
+  assert.deepEqual(await states.locator('.facet-row').allTextContents(), ['Read2', 'Starred1', 'Unread1']);
+  await states.getByRole('button', { name: /^Starred/ }).click();
+  await isSorted('Okapi 3');
+  await page.getByRole('button', { name: 'Remove filter Status: Starred' }).waitFor();
+  await page.getByRole('link', { name: 'Stored text' }).first().click();
+  await page.locator('dd', { hasText: 'Starred, Unread' }).waitFor();
 });
 
 test('a stored passage that begins below a heading opens in its page at words of one line', { skip }, async () => {

@@ -120,7 +120,7 @@ test('a search tells who wrote a page, when, where and in which language, and a 
 });
 
 test('a search counts all matching pages, if asked', () => {
-  const none = { lang: [], type: [], topic: [], name: [], folder: [], source: [], month: [] };
+  const none = { lang: [], type: [], topic: [], name: [], folder: [], source: [], is: [], month: [] };
   const counted = (value: string, count: number, label: string | null = null) => ({ value, label, count });
   const site = [counted('a.example', 2), counted('b.example', 1)];
   const facets = { total: 3, ...none, site, topic: [counted('cl_1', 3, 'Engines')], tag: [] };

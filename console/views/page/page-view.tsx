@@ -21,6 +21,7 @@ import { passageLink } from '../../ui/page-row.tsx';
 import { Badge, CopyButton, Empty, Fault, Waiting } from '../../ui/parts.tsx';
 import { nameOf, Outside, SiteMark, safeUrl, shortUrl } from '../../ui/text.tsx';
 import { isName } from '../names/names-view.tsx';
+import { stateNames } from '../search/criteria.ts';
 import { stateWords } from '../search/landing.tsx';
 import { Annotations, editorOf } from './annotations.tsx';
 import { BlockSiteDialog, deleteLater, isDeleted } from './delete-pages.tsx';
@@ -263,6 +264,12 @@ function OnePage({ pageId }: { pageId: string }) {
               <div>
                 <dt>Length</dt>
                 <dd>{readingTime(data.read_minutes)}</dd>
+              </div>
+            )}
+            {data.is.length > 0 && (
+              <div>
+                <dt>Status</dt>
+                <dd>{data.is.map((state) => stateNames[state]).join(', ')}</dd>
               </div>
             )}
             {data.source !== null && (

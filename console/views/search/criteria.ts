@@ -1,5 +1,5 @@
 /** The search criteria, in the address and in requests. */
-import type { PageType } from '../../../src/domain/query-clause.ts';
+import type { PageState, PageType } from '../../../src/domain/query-clause.ts';
 import type { SearchFilters, SearchSort } from '../../../src/domain/search.ts';
 import { linkTo } from '../../app/router.ts';
 
@@ -19,6 +19,7 @@ export interface Criteria {
   tag: string | null;
   folder: string | null;
   source: string | null;
+  is: PageState | null;
   /** Null: by relevance. */
   sort: SearchSort | null;
   /** Days, `YYYY-MM-DD`, inclusive. */
@@ -39,6 +40,7 @@ const keys = {
   tag: 'tag',
   folder: 'folder',
   source: 'source',
+  is: 'is',
   sort: 'sort',
   from: 'from',
   to: 'to',
@@ -55,6 +57,12 @@ export const typeNames: Readonly<Record<PageType, string>> = {
   video: 'Video',
   audio: 'Audio',
   feed: 'Feed item',
+};
+export const stateNames: Readonly<Record<PageState, string>> = {
+  starred: 'Starred',
+  archived: 'Archived',
+  unread: 'Unread',
+  read: 'Read',
 };
 const keyIn = <Key extends string>(names: Readonly<Record<Key, string>>, text: string | null): Key | null =>
   text !== null && Object.hasOwn(names, text) ? (text as Key) : null;
@@ -89,6 +97,7 @@ export function criteriaOf(params: URLSearchParams): Criteria {
     tag: params.get(keys.tag),
     folder: params.get(keys.folder),
     source: params.get(keys.source),
+    is: keyIn(stateNames, params.get(keys.is)),
     sort: keyIn(sortNames, params.get(keys.sort)),
     ...periodIn(params),
   };
@@ -114,6 +123,7 @@ export const filterless: Omit<Criteria, 'query' | 'spelling' | 'sort'> = {
   tag: null,
   folder: null,
   source: null,
+  is: null,
   from: null,
   to: null,
 };
@@ -134,7 +144,7 @@ export function dayOf(date: Date): string {
 }
 
 export function filtersOf(criteria: Criteria): SearchFilters | null {
-  const { site, topic, name, lang, type, tag, folder, source, ...period } = criteria;
+  const { site, topic, name, lang, type, tag, folder, source, is, ...period } = criteria;
   const { from, to } = inOrder(period);
   const filters: SearchFilters = {
     ...(site !== null && { domain: site }),
@@ -145,6 +155,7 @@ export function filtersOf(criteria: Criteria): SearchFilters | null {
     ...(tag !== null && { tag }),
     ...(folder !== null && { folder }),
     ...(source !== null && { source }),
+    ...(is !== null && { is }),
     ...(from !== null && { after: startOf(from).toISOString() }),
     ...(to !== null && { before: dayAfter(to).toISOString() }),
   };

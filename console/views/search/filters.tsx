@@ -10,7 +10,7 @@ import { count, fullDateOf } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { SiteMark } from '../../ui/text.tsx';
 import { isName } from '../names/names-view.tsx';
-import { type Criteria, inOrder, startOf, typeNames } from './criteria.ts';
+import { type Criteria, inOrder, startOf, stateNames, typeNames } from './criteria.ts';
 import { Histogram } from './histogram.tsx';
 import type { Counted } from './use-search.ts';
 
@@ -26,7 +26,7 @@ export function FilterChips({
   total?: number | null;
   change: Change;
 }) {
-  const { site, topic, topicName, name, nameText, lang, type, tag, folder, source } = criteria;
+  const { site, topic, topicName, name, nameText, lang, type, tag, folder, source, is } = criteria;
   const { from, to } = inOrder(criteria);
   const chips: { label: string; text: string; clear: Partial<Criteria> }[] = [];
   if (site !== null) chips.push({ label: 'Site', text: site, clear: { site: null } });
@@ -37,6 +37,7 @@ export function FilterChips({
   if (tag !== null) chips.push({ label: 'Tag', text: tag, clear: { tag: null } });
   if (folder !== null) chips.push({ label: 'Folder', text: folder, clear: { folder: null } });
   if (source !== null) chips.push({ label: 'Source', text: source, clear: { source: null } });
+  if (is !== null) chips.push({ label: 'Status', text: stateNames[is], clear: { is: null } });
   if (from !== null || to !== null)
     chips.push({ label: 'Read', text: periodOf(from, to), clear: { from: null, to: null } });
   if (chips.length === 0) return null;
@@ -100,6 +101,7 @@ export function FilterPanel({
     (facets?.[field] ?? []).map(({ value, label, count }) => ({ value, text: label ?? textOf(value), pages: count }));
   const languages = options('lang', languageOf);
   const types = options('type', (type) => (typeNames as Record<string, string>)[type] ?? type);
+  const states = options('is', (state) => (stateNames as Record<string, string>)[state] ?? state);
   return (
     <aside
       id="filters"
@@ -146,6 +148,14 @@ export function FilterPanel({
         chosen={criteria.folder}
         choose={(folder) => change({ folder })}
       />
+      {(states.some(({ value }) => value !== 'read') || criteria.is !== null) && (
+        <Options
+          title="Status"
+          options={states}
+          chosen={criteria.is}
+          choose={(is) => change({ is: is as Criteria['is'] })}
+        />
+      )}
       <Options
         title="Sources"
         options={options('source')}

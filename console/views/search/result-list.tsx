@@ -16,7 +16,7 @@ import { Empty, Fault } from '../../ui/parts.tsx';
 import { Marked, nameOf, Outside, SiteMark, safeUrl, shortUrl } from '../../ui/text.tsx';
 import { deleteLater, isDeleted } from '../page/delete-pages.tsx';
 import { SimilarPages } from '../page/similar-pages.tsx';
-import { type Criteria, filterless, linkOf } from './criteria.ts';
+import { type Criteria, filterless, linkOf, stateNames } from './criteria.ts';
 import { Judge } from './judge.tsx';
 import { type Found, maxCounted, shownOf } from './use-search.ts';
 import { Why } from './why.tsx';
@@ -172,7 +172,7 @@ function Result({
   toBox: Props['toBox'];
 }) {
   const { page_id, canonical_url, domain, cluster, visit_count, first_seen_at, relevance, duplicates } = result;
-  const { read_minutes, tags } = result;
+  const { read_minutes, tags, is } = result;
   const [opened, setOpened] = useKept<Opened | null>(`opened ${page_id}`, null);
   const [showsAll, setShowsAll] = useKept(`all passages ${page_id}`, false);
   const [first, ...rest] = result.chunks;
@@ -212,6 +212,11 @@ function Result({
               <bdi>{cluster.label ?? 'topic'}</bdi>
             </button>
           )}
+          {is.map((state) => (
+            <button key={state} type="button" class="topic-link" onClick={() => narrow({ is: state })}>
+              {stateNames[state]}
+            </button>
+          ))}
           {tags.slice(0, shownTags).map((tag) => (
             <button key={tag} type="button" class="topic-link" title="Only this tag" onClick={() => narrow({ tag })}>
               <bdi>#{tag}</bdi>

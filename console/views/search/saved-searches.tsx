@@ -6,7 +6,7 @@ import { holder } from '../../app/session.tsx';
 import { Icon } from '../../ui/icon.tsx';
 import { Dialog, FormFault } from '../../ui/parts.tsx';
 import { isolated } from '../../ui/text.tsx';
-import { type Criteria, linkOf, sortNames, typeNames } from './criteria.ts';
+import { type Criteria, linkOf, sortNames, stateNames, typeNames } from './criteria.ts';
 import { periodOf } from './filters.tsx';
 
 interface SavedSearch {
@@ -37,7 +37,15 @@ const remove = (link: string) => write(savedSearches.value.filter((each) => each
 
 function nameOf({ query, topic, topicName, name, nameText, type, sort, from, to, ...rest }: Criteria): string {
   const period = from === null && to === null ? null : periodOf(from, to);
-  const parts = [query, rest.site, topicName ?? topic, nameText ?? name, rest.lang, type && typeNames[type]];
+  const parts = [
+    query,
+    rest.site,
+    topicName ?? topic,
+    nameText ?? name,
+    rest.lang,
+    type && typeNames[type],
+    rest.is && stateNames[rest.is],
+  ];
   return [...parts, rest.tag, rest.folder, rest.source, period, sort && sortNames[sort]].filter(Boolean).join(' · ');
 }
 

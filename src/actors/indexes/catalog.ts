@@ -6,7 +6,7 @@ import { isVisitedWithin, type VisitTimes } from '../../compute/structures/visit
 import { languageCode } from '../../compute/text/language-tags.ts';
 import { domainMatches } from '../../compute/web/domain-match.ts';
 import { foldTitle } from '../../domain/normalize-text.ts';
-import type { Byline, LabelRange, Page, PageFilters } from '../../domain/page.ts';
+import type { FilteredByline, LabelRange, Page, PageFilters } from '../../domain/page.ts';
 import { pageFacts } from '../../domain/query-clause.ts';
 
 export interface AllowedLabels {
@@ -72,7 +72,7 @@ export class Catalog {
   }
 
   /** Apply a page's row and byline; rows of a page in commit order. */
-  apply(page: PageColumns, byline: Pick<Byline, 'published_at' | 'type' | 'tags' | 'folders'>): void {
+  apply(page: PageColumns, byline: FilteredByline): void {
     const { no } = page;
     this.#growPages(no + 1);
     if (this.#hidden.some((domain) => domainMatches(page.domain, domain))) this.#relabel(no, 0, 0);

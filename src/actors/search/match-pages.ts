@@ -91,6 +91,7 @@ export function pageMatcher(dependencies: MatchDependencies) {
       tag: of('tag'),
       folder: of('folder'),
       source: of('source'),
+      is: of('is'),
       topic: mostOf(topics, (no) => [idOf('cluster', no), reader.clusters.get(no)?.label ?? null]),
       name: mostOf(names, (no) => [idOf('entity', no), nameOf(no)]),
       month: mostOf(months),

@@ -52,6 +52,7 @@ export async function matchClauses(
       case 'tag':
       case 'folder':
       case 'source':
+      case 'is':
         return catalog.pagesPassing({ ...anyPage, [clause.in]: clause.text });
       default:
         return pagesOf(labelsOf.get(clause) ?? noLabels);

@@ -94,7 +94,7 @@ export function pageSummaryOf(reader: StoreReader, page: PageHead): PageSummary 
 const usualWordLength = 6;
 
 export function pageDetailsOf({ pages }: Pick<StoreReader, 'pages'>, page: PageHead): PageDetails {
-  const { author, published_at, site_name, declared_language } = pages.byline(page);
+  const { author, published_at, site_name, declared_language, is } = pages.byline(page);
   const language = page.language === undefined ? declared_language : page.language;
   const words = page.word_count ?? Math.round((pages.bodyLength(page.no) ?? 0) / usualWordLength);
   return {
@@ -103,6 +103,7 @@ export function pageDetailsOf({ pages }: Pick<StoreReader, 'pages'>, page: PageH
     language,
     site_name,
     read_minutes: readMinutes(words, language),
+    is,
   };
 }
 

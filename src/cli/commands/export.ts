@@ -7,6 +7,7 @@ import { dirname, join } from 'node:path';
 import { escapeUTF8 } from 'entities';
 import { inParts } from '../../actors/system/background.ts';
 import { areVisitsSound, visitTimes } from '../../compute/structures/visit-times.ts';
+import { bylineOf } from '../../compute/text/byline.ts';
 import { errorCode } from '../../domain/errors.ts';
 import { type ExportLine, exportFile, exportVersion, type PageLine, pageFile } from '../../domain/export.ts';
 import type { Page } from '../../domain/page.ts';
@@ -130,13 +131,14 @@ async function writeBookmarks(reader: StoreReader, to: NodeJS.WritableStream, si
   return { pages };
 }
 
-function bookmark({ original_url, title, first_seen_at, metadata }: Page): string {
+function bookmark(page: Page): string {
+  const { original_url, title, first_seen_at, metadata } = page;
   const tags = [metadata?.tags ?? []].flat().map((tag) => String(tag).replaceAll(',', ' '));
   const attributes = {
     HREF: original_url,
     ADD_DATE: Math.floor(first_seen_at / 1000),
     ...(tags.length > 0 && { TAGS: tags.join(',') }),
-    ...(metadata?.status === 'unread' && { TOREAD: 1 }),
+    ...(bylineOf(page).is.includes('unread') && { TOREAD: 1 }),
   };
   const written = Object.entries(attributes).map(([name, value]) => `${name}="${escapeUTF8(String(value))}"`);
   const note = typeof metadata?.note === 'string' ? `\n<DD>${escapeUTF8(metadata.note)}` : '';

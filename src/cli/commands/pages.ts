@@ -111,7 +111,7 @@ function factsOf(page: PageResponse): string[][] {
     ...(by === '' ? [] : [['by', by]]),
     ['read', seen],
     ...(text.length === 0 ? [] : [['text', text.join(', ')]]),
-    ['status', page.status],
+    ['status', [page.status, ...page.is].join(', ')],
     ...(tags.length === 0 ? [] : [['tags', tags.map((tag) => plain(tag, 200)).join(', ')]]),
     ...(note === '' ? [] : [['note', plain(note)]]),
   ];

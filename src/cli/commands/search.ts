@@ -80,10 +80,11 @@ export async function searchCommand(
     const url = fitted(plain(page.canonical_url, 200), Math.max(20, terminal.columns - 4 - known.length));
     terminal.say(`    ${terminal.style('dim', url + known)}`);
     const by = byline(page);
-    const length = page.read_minutes == null ? '' : ` · ${counted(page.read_minutes, 'minute')}`;
+    const length = by === '' || page.read_minutes == null ? '' : counted(page.read_minutes, 'minute');
+    const about = [by, length, ...(page.is ?? [])].filter((part) => part !== '').join(' · ');
     const similar = page.duplicates?.length ?? 0;
     if (similar > 0) terminal.say(`    ${terminal.style('dim', `and ${similar} similar`)}`);
-    if (by !== '') terminal.say(`    ${terminal.style('dim', fitted(by + length, terminal.columns - 4))}`);
+    if (about !== '') terminal.say(`    ${terminal.style('dim', fitted(about, terminal.columns - 4))}`);
     if (best === undefined) terminal.say(`    ${terminal.style('dim', 'no stored text')}`);
     for (const chunk of page.chunks) {
       for (const line of wrapped(marked(chunk), terminal.columns, '    ')) terminal.say(shown(line, terminal));

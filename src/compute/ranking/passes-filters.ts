@@ -1,10 +1,8 @@
 import { foldTitle } from '../../domain/normalize-text.ts';
-import type { Byline, Page, PageFilters } from '../../domain/page.ts';
+import type { FilteredByline, Page, PageFilters } from '../../domain/page.ts';
 import { type PageFact, pageFacts } from '../../domain/query-clause.ts';
 import { isVisitedWithin, type VisitTimes } from '../structures/visit-times.ts';
 import { domainMatches } from '../web/domain-match.ts';
-
-type FilteredByline = Pick<Byline, 'published_at' | 'type' | 'tags' | 'folders'>;
 
 /** Whether a page passes the filters of a search. Does not decide visibility. */
 export function passesFilters(
@@ -25,9 +23,10 @@ export function passesFilters(
 
 export function factsOf(
   { source }: Pick<Page, 'source'>,
-  { type, tags, folders }: FilteredByline,
+  { type, tags, folders, is }: FilteredByline,
 ): Record<PageFact, string[]> {
-  return { type: [type], tag: tags, folder: folders, source: source === null ? [] : [source] };
+  const states = is.includes('unread') ? is : [...is, 'read'];
+  return { type: [type], tag: tags, folder: folders, source: source === null ? [] : [source], is: states };
 }
 
 /** Whether a page's fact is the wanted one, both folded; a folder may be below. */

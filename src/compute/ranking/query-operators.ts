@@ -3,7 +3,7 @@
  * precedes a letter, digit or quotation mark: `--all` is text. Operators with invalid values are text, and reported.
  */
 import { foldTitle } from '../../domain/normalize-text.ts';
-import { pageTypes, type QueryClause, type QueryClauses } from '../../domain/query-clause.ts';
+import { pageStates, pageTypes, type QueryClause, type QueryClauses } from '../../domain/query-clause.ts';
 import type { IgnoredOperator } from '../../domain/search.ts';
 import { languageOfTag } from '../text/language-tags.ts';
 import { normalizeDomain } from '../web/domain-match.ts';
@@ -23,7 +23,7 @@ export interface QueryOperators extends QueryClauses {
   ignored: readonly IgnoredOperator[];
 }
 
-const names = 'site|url|title|author|before|after|lang|type|tag|folder|source|in';
+const names = 'site|url|title|author|before|after|lang|type|tag|folder|source|is|in';
 const quotes = '"“”«»„';
 const part = new RegExp(
   `(?<=^|\\s)((?:-(?=[\\p{L}\\p{N}${quotes}]))?)(?:(${names}):\\s*(?=\\S))?(?:[${quotes}]([^${quotes}]*)[${quotes}]|((?=last|this)(?<=(?:after|before):\\s*)${twoWordTime}|[^\\s${quotes}]+))(?=\\s|$)|\\S+`,
@@ -160,11 +160,11 @@ function namedClause(name: string, value: string, clock: Clock): QueryClause | '
       const language = languageTag.test(value) ? languageOfTag(value) : '';
       return language === '' ? 'not a known language' : { in: 'language', text: language };
     }
-    case 'type': {
-      const type = value.toLowerCase();
-      return pageTypes.some((each) => each === type)
-        ? { in: 'type', text: type }
-        : `not one of ${pageTypes.join(', ')}`;
+    case 'type':
+    case 'is': {
+      const text = value.toLowerCase();
+      const known: readonly string[] = name === 'is' ? pageStates : pageTypes;
+      return known.includes(text) ? { in: name, text } : `not one of ${known.join(', ')}`;
     }
     case 'tag':
     case 'folder':

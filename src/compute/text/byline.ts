@@ -29,6 +29,7 @@ export function bylineOf({ canonical_url, metadata }: Pick<Page, 'canonical_url'
     type: typeOf(canonical_url, metadata),
     tags: labelsIn(metadata?.tags),
     folders: labelsIn(metadata?.folder),
+    is: statesIn(metadata),
   };
 }
 
@@ -41,6 +42,17 @@ function typeOf(url: string, metadata: PageMetadata | null): PageType {
   if (watch_kind === 'video' || captions != null || videoAddress.test(url)) return 'video';
   if (transcript != null) return duration_s == null ? 'audio' : 'video';
   return watch_id == null ? 'html' : 'feed';
+}
+
+/** In services' own words: Reader's `new`, `later` and `shortlist` are its lists of pages to read. */
+function statesIn(metadata: PageMetadata | null): Byline['is'] {
+  const states = textsOf(metadata?.status).flatMap((status) => status.split(','));
+  const of = (words: RegExp) => states.some((state) => words.test(state.trim()));
+  return [
+    ...(metadata?.starred === true ? (['starred'] as const) : []),
+    ...(of(/^archived?$/i) ? (['archived'] as const) : []),
+    ...(of(/^(?:unread|new|later|shortlist)$/i) ? (['unread'] as const) : []),
+  ];
 }
 
 function labelsIn(value: unknown): string[] {

@@ -97,6 +97,7 @@ test('facts, beginnings, alternatives and words in the title', () => {
     ['folder:Nature/Birds', { must: [{ in: 'folder', text: 'nature/birds' }] }],
     ['source:CLI', { must: [{ in: 'source', text: 'cli' }] }],
     ['type:PDF -type:video', { must: [{ in: 'type', text: 'pdf' }], mustNot: [{ in: 'type', text: 'video' }] }],
+    ['is:Unread -is:starred', { must: [{ in: 'is', text: 'unread' }], mustNot: [{ in: 'is', text: 'starred' }] }],
     ['url:a.example/b', { must: [{ in: 'url', text: 'a.example/b' }] }],
     ['url:wading-birds', { must: [{ in: 'url', text: 'wading-birds' }] }],
     ['wad*', { text: 'wad', must: [{ in: 'prefix', text: 'wad' }] }],
@@ -131,6 +132,7 @@ test('an operator that cannot be read is text, and reported', () => {
     ['-before:blah', 'not a date'],
     ['title:""', 'it has no words'],
     ['type:essay', 'not one of html, pdf, video, audio, feed'],
+    ['is:new', 'not one of starred, archived, unread, read'],
     ['in:body', 'only in:title is known'],
   ] as const) {
     const ignored = [{ operator: query, reason }];

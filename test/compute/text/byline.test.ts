@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { bylineOf as bylineOfPage, readMinutes } from '../../../src/compute/text/byline.ts';
 import type { PageMetadata } from '../../../src/domain/metadata.ts';
 
-const labels = { type: 'html', tags: [], folders: [] };
+const labels = { type: 'html', tags: [], folders: [], is: [] };
 const nothing = { author: null, published_at: null, site_name: null, declared_language: null, ...labels };
 const bylineOf = (metadata: PageMetadata | null, canonical_url = 'https://a.example/') =>
   bylineOfPage({ canonical_url, metadata });
@@ -56,7 +56,7 @@ test('reading takes whole minutes by words, by half the characters of scripts wi
   assert.deepEqual([readMinutes(4760, 'ja'), readMinutes(4760, 'zh-Hant'), readMinutes(4760, null)], [10, 10, 20]);
 });
 
-test('the type of a page is that of its file, recording, video or feed; tags and folders are lists of texts', () => {
+test('the type of a page is that of its file, recording, video or feed; tags and folders are lists of texts, states those of services', () => {
   for (const [metadata, url, type] of [
     [null, 'https://a.example/a.PDF?x=1', 'pdf'],
     [{ content_type: 'application/pdf', watch_id: 'wt_1' }, 'https://a.example/a', 'pdf'],
@@ -74,4 +74,12 @@ test('the type of a page is that of its file, recording, video or feed; tags and
     assert.equal(bylineOf(metadata, url).type, type, `${url} ${JSON.stringify(metadata)}`);
   const { tags, folders } = bylineOf({ tags: ['a', { name: ' b  c ' }, 'a', 7, ''], folder: 'x/y' });
   assert.deepEqual([tags, folders], [['a', 'b c'], ['x/y']]);
+  for (const [metadata, is] of [
+    [{ starred: true, status: ' Archived' }, ['starred', 'archived']],
+    [{ status: ['archive', 'shortlist'] }, ['archived', 'unread']],
+    [{ status: 'archived, unread' }, ['archived', 'unread']],
+    [{ starred: 'no', status: 'read' }, []],
+    [{ status: 'newer' }, []],
+  ] as const)
+    assert.deepEqual(bylineOf(metadata).is, is, JSON.stringify(metadata));
 });
