@@ -409,6 +409,7 @@ const filterNames: Readonly<Record<string, string>> = {
   tag: 'Tag',
   folder: 'Folder',
   source: 'Source',
+  is: 'Status',
   after: 'Period',
   before: 'Period',
 };
