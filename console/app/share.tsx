@@ -3,7 +3,7 @@ import { signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { call } from '../api/client.ts';
 import { Confirm, Dialog } from '../ui/parts.tsx';
-import { addressIn, safeUrl } from '../ui/text.tsx';
+import { addressesIn, safeUrl } from '../ui/text.tsx';
 import { KnownAddress } from '../views/sources/address-check.tsx';
 import { notify } from './notices.tsx';
 import { go, linkTo } from './router.ts';
@@ -12,7 +12,9 @@ import { mayWrite } from './session.tsx';
 /** Apps put the address into any of the fields. */
 const params = new URLSearchParams(location.search);
 const [given, ...texts] = ['url', 'text', 'title'].map((name) => params.get(name) ?? '');
-const shared = signal(safeUrl(given) === null ? addressIn([given, ...texts].join(' ')) : given);
+const all = [given, ...texts].join(' ');
+const found = safeUrl(given) === null ? addressesIn(all).map(({ start, end }) => all.slice(start, end)) : [given];
+const shared = signal(found[0] ?? null);
 if (location.search !== '') history.replaceState(history.state, '', location.pathname + location.hash);
 
 const close = () => {

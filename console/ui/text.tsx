@@ -92,16 +92,21 @@ export function SiteMark({ domain }: { domain: string }) {
 export const typedAddress = (text: string): string =>
   /^[a-z][a-z\d+.-]*:\/\//i.test(text.trim()) ? text.trim() : `https://${text.trim()}`;
 
-/** The first web address of a text, without the punctuation of its sentence. A bracket stays if the address opens it. */
-export function addressIn(text: string): string | null {
-  const address = /https?:\/\/[^\s<>"]+/i.exec(text)?.[0] ?? '';
-  let unopened = address.split(')').length - address.split('(').length;
-  let end = address.length;
-  while (/[.,;:!?'’”»)\]}]/.test(address.charAt(end - 1))) {
-    if (address[end - 1] === ')' && unopened-- <= 0) break;
-    end--;
-  }
-  return safeUrl(address.slice(0, end)) === null ? null : address.slice(0, end);
+/** The web addresses in a text, without the punctuation of its sentences. A bracket stays if the address opens it. */
+export function addressesIn(text: string): Span[] {
+  const found = Array.from(
+    text.matchAll(/https?:\/\/[^\s<>"`、。，；：！？「」『』（）【】《》]+/gi),
+    ({ 0: address, index: start }) => {
+      let unopened = address.split(')').length - address.split('(').length;
+      let end = address.length;
+      while (/[.,;:!?'’”»)\]}]/.test(address.charAt(end - 1))) {
+        if (address[end - 1] === ')' && unopened-- <= 0) break;
+        end--;
+      }
+      return { start, end: start + end };
+    },
+  );
+  return found.filter(({ start, end }) => safeUrl(text.slice(start, end)) !== null);
 }
 
 /** Foreign text with isolated direction, for sentences. */

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ago, dateOf } from '../../console/ui/format.ts';
-import { addressIn } from '../../console/ui/text.tsx';
+import { addressesIn } from '../../console/ui/text.tsx';
 
 const said = (unit: Intl.RelativeTimeFormatUnit, n: number) =>
   new Intl.RelativeTimeFormat(undefined, { numeric: 'auto', style: 'short' }).format(n, unit);
@@ -22,15 +22,17 @@ test('within a day hours and minutes have passed in full; beyond it days are tho
   assert.equal(at(20, 9, 0), dateOf(new Date(2026, 10, 20, 9)));
 });
 
-test('an address is found in a sentence, without its punctuation', () => {
+test('addresses are found in a sentence, without its punctuation', () => {
   for (const [text, address] of [
     ['Read (https://example.org/a).', 'https://example.org/a'],
     ['(see https://example.org/A_(b)), and', 'https://example.org/A_(b)'],
     ['“https://example.org/a?b=1.5”!', 'https://example.org/a?b=1.5'],
     ['<https://example.org/>', 'https://example.org/'],
     [`https://example.org/${'.)'.repeat(100_000)}`, 'https://example.org/'],
-    ['https://...', null],
-    ['ftp://example.org', null],
-  ] as const)
-    assert.equal(addressIn(text), address, text.slice(0, 100));
+    ['见https://example.org/a。还有http://example.org/b', 'https://example.org/a http://example.org/b'],
+    ['https://... ftp://example.org javascript:alert(1) data:text/html,https', ''],
+  ] as const) {
+    const found = addressesIn(text).map(({ start, end }) => text.slice(start, end));
+    assert.equal(found.join(' '), address, text.slice(0, 100));
+  }
 });

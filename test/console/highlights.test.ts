@@ -32,8 +32,8 @@ test('a highlight is found where it is, where its context is, with other white s
   assert.equal(placeOf(changed, highlightOf(text, { start: blue, end: blue + 4 }))?.start, blue + 17);
 });
 
-test('a text is cut into headings, items, rows and lines, also where it has millions of them', () => {
-  const text = '\nHerons\nOne fish.\nTwo.\n\n\n- a\n- b\n\nx\ty\nz\n \n';
+test('a text is cut into headings, items, quotes, rows and lines, also where it has millions of them', () => {
+  const text = '\nHerons\nOne fish.\nTwo.\n\n\n- a\n- b\n\n> one\n>\n> > two\n>>> three\n\nx\ty\nz\n \n';
   const lines = linesOf(text, new Set(['Herons', null]));
   assert.deepEqual(
     lines.map(({ start, end, kind, follows }) => [text.slice(start, end), kind, follows]),
@@ -43,6 +43,9 @@ test('a text is cut into headings, items, rows and lines, also where it has mill
       ['Two.', '', true],
       ['- a', 'prose-item', false],
       ['- b', 'prose-item', true],
+      ['one', 'prose-quote', false],
+      ['two', 'prose-quote', true],
+      ['>>> three', '', true],
       ['x\ty', 'prose-row', false],
       ['z', 'prose-row', true],
     ],

@@ -430,6 +430,21 @@ test('a text is resized, found as a whole, gone through and left by keys', { ski
   const paragraphs = page.locator('.prose p');
   await paragraphs.nth(399).waitFor();
   assert.equal(await paragraphs.count(), 400);
+  const mark = page.locator('.passage-mark');
+  const height = () => mark.first().evaluate((each) => Math.round(each.getBoundingClientRect().top));
+  await page.locator('.passages a').last().click();
+  await until(
+    async () => (await mark.count()) > 0 && (await height()) > 0 && (await height()) < 900,
+    'the passage is in view',
+  );
+  assert.ok((await paragraphs.count()) <= 400, 'only what is around the passage is shown');
+  const before = await height();
+  await page.getByRole('button', { name: 'Show earlier text' }).evaluate((button: HTMLElement) => button.click());
+  await paragraphs.nth(699).waitFor();
+  assert.equal(await height(), before, 'the passage stays where it is');
+  await page.locator('.passages a').first().click();
+  await page.reload();
+  await paragraphs.nth(399).waitFor();
   await page.keyboard.press('Control+f');
   await paragraphs.nth(699).waitFor();
   const shape = () =>
@@ -441,9 +456,6 @@ test('a text is resized, found as a whole, gone through and left by keys', { ski
   await page.getByRole('button', { name: 'Narrow' }).click();
   const changed = await shape();
   assert.ok(changed[0] > size && changed[1] < width, String(changed));
-  await page.keyboard.press('j');
-  const mark = page.locator('.passage-mark');
-  await mark.first().waitFor();
   const first = await mark.first().textContent();
   await page.keyboard.press('j');
   await until(async () => (await mark.first().textContent()) !== first, 'the second passage is marked');

@@ -6,15 +6,17 @@ export interface Range {
 }
 
 interface Line extends Range {
-  kind: '' | 'prose-heading' | 'prose-item' | 'prose-row';
+  kind: '' | 'prose-heading' | 'prose-item' | 'prose-quote' | 'prose-row';
   /** Whether the line before it is of the same block. */
   follows: boolean;
 }
 
 const item = /^\s*(?:[-•*]|\d{1,3}[.)]) /;
+/** Not a prompt, as `>>> x`. */
+const quote = /^ {0,3}(?:>(?: +|$))+/;
 const aligned = /\t|^ {2}/m;
 
-/** As extraction writes a text: items of a list have a marker, rows of a table tabs, and code its spaces. */
+/** As extraction writes a text: items of a list have a marker, rows of a table tabs, and code its spaces. Quoted lines begin behind their `>`. */
 export function linesOf(text: string, headings: ReadonlySet<string | null>): Line[] {
   const lines: Line[] = [];
   let start = 0;
@@ -23,9 +25,11 @@ export function linesOf(text: string, headings: ReadonlySet<string | null>): Lin
     const { length: before } = lines;
     for (const line of block.split('\n')) {
       const end = start + line.length;
+      const { length: marker } = quote.exec(line)?.[0] ?? '';
       const isHeading = headings.has(line.trim());
-      const kind = isHeading ? 'prose-heading' : item.test(line) ? 'prose-item' : other;
-      if (line.trim() !== '') lines.push({ start, end, kind, follows: lines.length > before });
+      const listed = item.test(line) ? 'prose-item' : other;
+      const kind = isHeading ? 'prose-heading' : marker > 0 ? 'prose-quote' : listed;
+      if (line.trim().length > marker) lines.push({ start: start + marker, end, kind, follows: lines.length > before });
       start = end + 1;
     }
     start++;

@@ -1,13 +1,17 @@
-/** A page's stored text by lines, with its highlights, scrolled to a passage. Long texts are shown in parts. */
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+/** A page's stored text by lines, with its highlights, scrolled to a passage. Of a long text the lines around it are shown, and others on request. */
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { notify } from '../../app/notices.tsx';
-import { kept, useKept } from '../../app/router.ts';
+import { keep, kept, useKept } from '../../app/router.ts';
 import { count } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
+import { addressesIn, Outside } from '../../ui/text.tsx';
 import { linesOf, maxQuote, type Range, selectedRange } from './highlights.ts';
 import { useKeys } from './reader.tsx';
 
 const shownAtFirst = 400;
+/** Of these, before the place that is requested. */
+const shownBefore = 100;
+const shownMore = 1000;
 /** Rendering more stalls the browser. */
 const maxSearched = 20_000;
 
@@ -41,59 +45,91 @@ export function PageText({ text, headings, passage, asked, turn, highlights, tar
     range == null ? -1 : paragraphs.findIndex(({ end }) => end > range.start);
   const wanted = paragraphAt(passage);
   const sought = paragraphAt(target === null ? null : highlights[target.highlight]);
-  const [most, setMost] = useKept('most', shownAtFirst);
-  const [searched, setSearched] = useState(0);
-  const shown = Math.max(most, searched, wanted + 50, sought + 50);
-  const scrolled = useRef({ asked: '', turn: 0 });
+  const [lines, setLines] = useKept<Range>('lines', { start: 0, end: shownAtFirst });
+  const last = useRef<Pick<Props, 'asked' | 'turn' | 'target'>>({ asked: '', turn: 0, target: null });
+  const isNewPassage = passage !== null && (asked !== last.current.asked || turn !== last.current.turn);
+  const place = isNewPassage ? wanted : target === last.current.target ? -1 : sought;
+  // Not all of what lies between it and the earlier place.
+  if (place >= 0 && (place < lines.start || place >= lines.end)) {
+    lines.start = Math.max(0, place - shownBefore);
+    lines.end = lines.start + shownAtFirst;
+    keep('lines', lines);
+  }
+  const end = Math.min(lines.end, paragraphs.length);
+  const start = Math.max(0, Math.min(lines.start, end - shownAtFirst));
+  /** A line, and its height in the window before others are put above it. */
+  const fixed = useRef<{ line: Element; top: number } | null>(null);
+  const show = (from: number, to: number) => {
+    const line = root.current?.firstElementChild ?? null;
+    fixed.current = line && { line, top: line.getBoundingClientRect().top };
+    setLines({ start: Math.max(0, from), end: to });
+  };
+  useLayoutEffect(() => {
+    const { current } = fixed;
+    fixed.current = null;
+    if (current !== null) scrollBy(0, current.line.getBoundingClientRect().top - current.top);
+  }, [start]);
   useEffect(() => {
-    const { current: last } = scrolled;
-    if (passage === null || (asked === last.asked && turn === last.turn)) return;
-    scrolled.current = { asked, turn };
+    if (!isNewPassage) return;
+    const isAgain = turn > last.current.turn;
+    Object.assign(last.current, { asked, turn });
     // Returns restore the scroll position.
-    if (turn > last.turn || kept('scroll') === undefined) passageMark.current?.scrollIntoView({ block: 'center' });
+    if (isAgain || kept('scroll') === undefined) passageMark.current?.scrollIntoView({ block: 'center' });
   }, [passage === null, asked, turn]);
   useEffect(() => {
+    last.current.target = target;
     const mark = target && root.current?.querySelector<HTMLElement>(`[data-highlight="${target.highlight}"]`);
     mark?.focus({ preventScroll: true });
     mark?.scrollIntoView({ block: 'center' });
   }, [target]);
   useEffect(() => {
-    if (paragraphs.length <= shown) return;
+    if (start === 0 && end === paragraphs.length) return;
     const onKey = ({ key, ctrlKey, metaKey }: KeyboardEvent) => {
       if (key !== 'f' || !(ctrlKey || metaKey)) return;
-      setSearched(maxSearched); // the browser finds what is shown
-      const searchable = Math.max(shown, maxSearched);
-      if (searchable < paragraphs.length)
-        notify(`Only the first ${count(searchable)} lines of this text are searched.`);
+      const from = Math.max(0, Math.min(start - maxSearched / 2, paragraphs.length - maxSearched));
+      show(Math.min(start, from), Math.max(end, from + maxSearched)); // the browser finds what is shown
+      if (paragraphs.length > maxSearched)
+        notify(`Only ${count(maxSearched)} of ${count(paragraphs.length)} lines are searched, around this place.`);
     };
     addEventListener('keydown', onKey);
     return () => removeEventListener('keydown', onKey);
-  }, [paragraphs, shown]);
+  }, [paragraphs, start, end]);
   const marks: readonly Mark[] = [
     ...(passage === null ? [] : [{ ...passage, highlight: null }]),
     ...highlights.flatMap((range, highlight) => (range === null ? [] : [{ ...range, highlight }])),
   ];
   return (
-    <div class="prose" ref={root}>
-      {paragraphs.slice(0, shown).map((paragraph, at) => {
-        const { kind, follows } = paragraph;
-        const heading = kind === 'prose-heading' && ({ role: 'heading', 'aria-level': 2 } as const);
-        return (
+    <>
+      {start > 0 && (
+        <button type="button" class="button earlier-button" onClick={() => show(start - shownMore, end)}>
+          Show earlier text
+        </button>
+      )}
+      <div class="prose" ref={root}>
+        {paragraphs.slice(start, end).map((paragraph) => (
           <p
             key={paragraph.start}
             dir="auto"
             data-start={paragraph.start}
-            class={`${kind} ${follows ? 'prose-next' : ''}`}
-            {...heading}
+            class={`${paragraph.kind} ${paragraph.follows ? 'prose-next' : ''}`}
+            {...roles[paragraph.kind]}
           >
-            {piecesOf(paragraph, marks).map(({ start, end, passed, highlight }) => {
-              const part = text.slice(start, end);
+            {piecesOf(text, paragraph, marks).map(({ start, end, passed, highlight, href }) => {
+              const part =
+                href === null ? (
+                  text.slice(start, end)
+                ) : (
+                  <Outside key={start} href={href}>
+                    {text.slice(start, end)}
+                  </Outside>
+                );
               if (!passed && highlight === undefined) return part;
               const kinds = [
                 ...(passed ? ['passage-mark'] : []),
                 ...(highlight === undefined ? [] : ['highlight-mark']),
               ];
-              const isFirst = passed && at === wanted && start === Math.max(paragraph.start, passage?.start ?? 0);
+              const isFirst =
+                passed && paragraph === paragraphs[wanted] && start === Math.max(paragraph.start, passage?.start ?? 0);
               return (
                 <mark
                   key={start}
@@ -106,23 +142,35 @@ export function PageText({ text, headings, passage, asked, turn, highlights, tar
               );
             })}
           </p>
-        );
-      })}
-      {paragraphs.length > shown && (
-        <button type="button" class="button" onClick={() => setMost(shown + 1000)}>
-          Show more of the text
-        </button>
-      )}
-      {onHighlight !== null && <Selection root={root} text={text} onHighlight={onHighlight} />}
-    </div>
+        ))}
+        {paragraphs.length > end && (
+          <button type="button" class="button" onClick={() => show(start, end + shownMore)}>
+            Show more of the text
+          </button>
+        )}
+        {onHighlight !== null && <Selection root={root} text={text} onHighlight={onHighlight} />}
+      </div>
+    </>
   );
 }
 
-/** A paragraph, cut where marks begin and end. */
-function piecesOf(paragraph: Range, marks: readonly Mark[]) {
+const roles = {
+  '': {},
+  'prose-heading': { role: 'heading', 'aria-level': 2 },
+  'prose-item': {},
+  'prose-quote': { role: 'blockquote' },
+  'prose-row': {},
+} as const;
+
+/** A paragraph, cut where marks and addresses begin and end. */
+function piecesOf(text: string, paragraph: Range, marks: readonly Mark[]) {
   const within = marks.filter(({ start, end }) => start < paragraph.end && end > paragraph.start);
+  const links = addressesIn(text.slice(paragraph.start, paragraph.end)).map(({ start, end }) => ({
+    start: paragraph.start + start,
+    end: paragraph.start + end,
+  }));
   const cuts = new Set([paragraph.start, paragraph.end]);
-  for (const { start, end } of within) {
+  for (const { start, end } of [...within, ...links]) {
     cuts.add(Math.max(start, paragraph.start));
     cuts.add(Math.min(end, paragraph.end));
   }
@@ -131,7 +179,9 @@ function piecesOf(paragraph: Range, marks: readonly Mark[]) {
     const start = borders[at];
     const over = within.filter((mark) => mark.start <= start && mark.end >= end);
     const highlight = over.find((mark) => mark.highlight !== null)?.highlight ?? undefined;
-    return { start, end, passed: over.some((mark) => mark.highlight === null), highlight };
+    const link = links.find((each) => each.start <= start && each.end >= end);
+    const href = link === undefined ? null : text.slice(link.start, link.end);
+    return { start, end, passed: over.some((mark) => mark.highlight === null), highlight, href };
   });
 }
 
