@@ -199,7 +199,7 @@ export function wordsFor(error: unknown): string {
   const wait = error.retryAfterS === null ? '' : ` Try again in ${error.retryAfterS} s.`;
   if (error.status === 503) return `The service cannot do this now: ${error.message}.${wait}`;
   if (error.status === 507) return `The library is full: ${error.message}.`;
-  if (error.status === 413) return 'This is larger than the service takes.';
+  if (error.status === 413) return 'This is too large for the service.';
   if (error.status === 401) return 'Your session has ended; this was not done.';
   const { pattern } = (error.body ?? {}) as { pattern?: string };
   if (error.status === 403 && pattern !== undefined)

@@ -188,7 +188,7 @@ test('a view whose library is full says so where it was to write, and keeps what
         return send(page.getByLabel('Address', { exact: true }));
       },
     ],
-    ['sources', () => press(/^Poll .* now$/).then(() => undefined)],
+    ['sources', () => press(/^Check .* now$/).then(() => undefined)],
     [
       'sources',
       async () => {

@@ -323,7 +323,7 @@ test('Time shows only what is of the chosen site, and says which that is', { ski
   assert.equal(await page.getByText('Nothing').count(), 0, 'nor that there is nothing');
   fails = false;
   await show('#/time?site=old.example');
-  await page.getByRole('heading', { name: /^Nothing of .old\.example. was read in the last year$/ }).waitFor();
+  await page.getByRole('heading', { name: /^No pages of .old\.example. read in the last year$/ }).waitFor();
   await page.getByRole('button', { name: 'Remove filter Site: old.example' }).click();
   await page.locator('.page-row').first().waitFor();
 });

@@ -125,7 +125,7 @@ function Filters({ criteria, change }: { criteria: Criteria; change: Change }) {
 }
 
 const stateWords: Readonly<Record<Turn['state'], string>> = {
-  asking: 'Looking in your reading…',
+  asking: 'Searching your pages…',
   writing: 'Waiting for the language model…',
   cancelled: 'Cancelled',
   failed: 'Not answered yet',

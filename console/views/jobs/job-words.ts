@@ -11,7 +11,7 @@ const kinds: Record<JobKind, string> = {
   canonicalize_entities: 'Merge names',
   purge_vectors: 'Purge deleted pages',
   eval_replay: 'Replay searches',
-  poll_watch: 'Poll a feed',
+  poll_watch: 'Check a feed',
 };
 
 export const kindWords = (kind: string): string => (kinds as Record<string, string>)[kind] ?? kind;

@@ -366,7 +366,7 @@ function Plane({ points }: { points: Points }) {
                   <li>
                     <span class="facet-row">
                       <span class="map-dot map-dot-none" />
-                      <span class="facet-text">of no topic</span>
+                      <span class="facet-text">No topic</span>
                       <span class="numbers">{count(ofNone)}</span>
                     </span>
                   </li>

@@ -84,7 +84,7 @@ export function FoundFeed({ typed, kind }: { typed: string; kind: WatchKind }) {
 }
 
 function textOf(found: WatchCheckResponse | undefined, error: unknown, loading: boolean): string {
-  if (loading) return 'Looking at this address…';
+  if (loading) return 'Checking this address…';
   if (found === undefined) return error instanceof Error ? error.message : '';
   if (found.watch_id !== null) return 'You already follow this feed.';
   if (found.reason !== null) return `It can't be followed: ${isolated(found.reason)}`;

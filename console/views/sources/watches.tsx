@@ -34,7 +34,7 @@ export function Watches() {
   );
   const run = async (watch: WatchResponse) => {
     await call('POST', `${pathOf(watch)}/run`);
-    notify('Polling started.');
+    notify('Checking for new items.');
     setAsked((before) => new Map(before).set(watch.id, watch.last_run_at));
     reload();
   };
@@ -106,7 +106,7 @@ function WatchRow({ watch, isPolled, run, edit }: WatchRowProps) {
   return (
     <li class="row">
       {isPolled ? (
-        <Badge kind="live">polling</Badge>
+        <Badge kind="live">checking</Badge>
       ) : enabled ? (
         <Badge kind={last_status === 'error' ? 'bad' : last_status === 'ok' ? 'ok' : 'live'}>
           {last_status === 'pending' ? 'waiting' : last_status}
@@ -140,7 +140,7 @@ function WatchRow({ watch, isPolled, run, edit }: WatchRowProps) {
         </span>
         {mayWrite() && (
           <>
-            <ActButton class="icon-button" label={`Poll ${isolated(title ?? url)} now`} act={run}>
+            <ActButton class="icon-button" label={`Check ${isolated(title ?? url)} now`} act={run}>
               <Icon name="play" />
             </ActButton>
             <button type="button" class="icon-button" aria-label={`Change ${isolated(title ?? url)}`} onClick={edit}>
@@ -248,7 +248,7 @@ function WatchDialog({ watch, known, onClose }: WatchDialogProps) {
             </select>
           </label>
           <label class="field">
-            <span>Hours between polls</span>
+            <span>Hours between checks</span>
             <input
               class="input"
               type="number"
@@ -277,7 +277,7 @@ function WatchDialog({ watch, known, onClose }: WatchDialogProps) {
             checked={enabled}
             onChange={({ currentTarget }) => setEnabled(currentTarget.checked)}
           />
-          Poll automatically
+          Check automatically
         </label>
         <FormFault said={said} />
         <div class="dialog-actions">

@@ -89,7 +89,7 @@ export function TimeView() {
       ) : shown.length === 0 ? (
         <Empty
           icon="clock"
-          title={`Nothing ${site === null ? '' : `of ${isolated(site)} `}was read ${isWhole ? 'in the last year' : 'then'}`}
+          title={`No pages ${site === null ? '' : `of ${isolated(site)} `}read in ${isWhole ? 'the last year' : 'this period'}`}
         />
       ) : (
         <div class="time-body">
