@@ -67,7 +67,7 @@ test('the pages of the extension can be read by everybody', { skip: skipChromium
       await tab.goto(url);
       // Of these texts, and not the browser's own language's.
       const texts = join(import.meta.dirname, '../../extension/_locales', language, 'messages.json');
-      const { not_paired } = JSON.parse(readFileSync(texts, 'utf8'));
+      const { not_paired, refused_url } = JSON.parse(readFileSync(texts, 'utf8'));
       const unpaired = await browser.popupOf(url);
       await unpaired.getByText(not_paired.message).waitFor();
       await look('popup-unpaired', unpaired, '.main', popup);
@@ -108,7 +108,9 @@ test('the pages of the extension can be read by everybody', { skip: skipChromium
       await service.stop();
       await captured(`${news}/article/waits`);
       await browser.ask('sendNow', null);
-      await look('options', await browser.open('options.html'), '.tag.refused', wide);
+      const options = await browser.open('options.html');
+      await options.locator('.reason', { hasText: refused_url.message }).waitFor();
+      await look('options', options, '.tag.refused', wide);
       await tab.goto(`${news}/article/waits`);
       await look('popup-away', await browser.popupOf(`${news}/article/waits`), '.card .warn', popup);
       await service.start();

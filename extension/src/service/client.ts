@@ -38,8 +38,12 @@ export interface IngestItem {
 
 function detailOf(body: unknown, status: number): string {
   const detail = typeof body === 'object' && body !== null && 'detail' in body ? body.detail : null;
-  if (typeof detail === 'string') return detail.slice(0, longestDetail);
-  return detail === null ? `HTTP ${status}` : JSON.stringify(detail).slice(0, longestDetail);
+  // Faults of the service's schema.
+  const faults = [detail].flat() as ({ loc?: unknown[]; msg?: unknown } | string | null)[];
+  const said = faults.map((each) =>
+    typeof each === 'string' ? each : [each?.loc?.join('.'), each?.msg].filter(Boolean).join(': '),
+  );
+  return detail === null ? `HTTP ${status}` : said.join('; ').slice(0, longestDetail);
 }
 
 function problemOf(response: Response, body: unknown): Problem {

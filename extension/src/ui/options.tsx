@@ -8,7 +8,17 @@ import type { QueuedItem } from '../queue/database.ts';
 import { defaultKinds } from '../rules/default-sites.ts';
 import { readSettings, type Settings, settings as settingsSchema } from '../settings.ts';
 import { ImportPanel } from './import-panel.tsx';
-import { describeDocument, Notice, numberOf, problemText, t, timeOf, useLoaded, useTicks } from './parts.tsx';
+import {
+  describeDocument,
+  Notice,
+  numberOf,
+  problemText,
+  refusalText,
+  t,
+  timeOf,
+  useLoaded,
+  useTicks,
+} from './parts.tsx';
 
 type Change = (change: Partial<Settings>) => void;
 const refreshMs = 2000;
@@ -198,7 +208,7 @@ function QueueRow({ item, changed }: { item: QueuedItem; changed: () => void }) 
     <tr>
       <td>
         <a href={item.url}>{item.title || item.url}</a>
-        {item.reason !== null && <span class="reason">{item.reason}</span>}
+        {item.reason !== null && <span class="reason">{refusalText(item.reason)}</span>}
       </td>
       <td>{timeOf(item.visitedAt)}</td>
       <td>

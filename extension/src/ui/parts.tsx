@@ -76,6 +76,13 @@ export function outcomeText(outcome: CaptureOutcome): string {
   return outcome.outcome === 'excluded' ? ruleText(outcome.rule) : t(`outcome_${outcome.outcome}`);
 }
 
+/** Why the service refused a page. Of its schema's messages, as `title: Too big: …`, only the field is for users. */
+export function refusalText(reason: string | null): string {
+  const field = /^(?:body\.)?(?:pages\.\d+\.)?([a-z_]+)[\w.…]*: /.exec(reason ?? '')?.[1];
+  if (field === undefined) return reason ?? '';
+  return t(['url', 'title', 'body_html'].includes(field) ? `refused_${field}` : 'refused_other');
+}
+
 export function problemText({ problem }: SendState): string | null {
   return problem === null ? null : t(`problem_${problem.kind}`);
 }

@@ -11,7 +11,18 @@ import { siteOf } from '../rules/decide.ts';
 import { type Outcome, ServiceClient } from '../service/client.ts';
 import type { Connection } from '../service/connection.ts';
 import { readSettings, type Settings } from '../settings.ts';
-import { dateOf, describeDocument, Notice, numberOf, outcomeText, Results, ruleText, t, useLoaded } from './parts.tsx';
+import {
+  dateOf,
+  describeDocument,
+  Notice,
+  numberOf,
+  outcomeText,
+  Results,
+  refusalText,
+  ruleText,
+  t,
+  useLoaded,
+} from './parts.tsx';
 import { SearchBox } from './search-box.tsx';
 
 const hourMs = 3600_000;
@@ -68,7 +79,7 @@ function stateText(
   { exclusion, item, sent }: PageState,
   { outcome }: Tab,
 ): { kind: 'good' | 'warn' | 'quiet' | 'bad'; text: string } {
-  if (item?.state === 'refused') return { kind: 'bad', text: t('page_refused', item.reason ?? '') };
+  if (item?.state === 'refused') return { kind: 'bad', text: t('page_refused', refusalText(item.reason)) };
   if (item) return { kind: 'warn', text: t('page_queued') };
   if (exclusion) return { kind: 'quiet', text: ruleText(exclusion) };
   if (sent) return { kind: 'good', text: t('page_sent', dateOf(sent.visitedAt)) };

@@ -70,6 +70,13 @@ test('what a service answers is handed on', async (t) => {
   });
 });
 
+test('faults of a request are told of by their fields', async (t) => {
+  const body = { detail: [{ loc: ['body', 'pages', 0, 'title'], msg: 'Too big', type: 'too_big' }] };
+  const { address } = await serve(t, (_, response) => response.writeHead(422).end(JSON.stringify(body)));
+  const { problem, ...rest } = await clientOf(address).ingest([]);
+  assert.deepEqual([problem, rest], ['invalid', { detail: 'body.pages.0.title: Too big' }]);
+});
+
 test('of the answers that refuse, one says that the pages are invalid', async (t) => {
   let status = 0;
   const { address } = await serve(t, (_, response) => response.writeHead(status).end('{"detail":"no"}'));
