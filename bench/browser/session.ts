@@ -2,7 +2,7 @@
  * Tasks of a session in the console, done with the mouse and the keyboard in Chromium and Firefox: clicks, keys and time of each. `npm run bench -- session`; prints
  * JSON. A task is done when the service or the page shows its result; a drag is a click, and the system's own file dialog is not counted.
  *
- * For each browser it also prints the first paint of the console, what axe-core finds in every view, wide and narrow, and the size of the extension's popup as the
+ * For each browser it also prints the first paint of the console, what axe-core finds in every view, wide and narrow, light and dark, and the size of the extension's popup as the
  * toolbar opens it; and the size of the scripts that all views but the map load, compressed.
  *
  *   npm run bench -- session --browser firefox --task tag     one browser; tasks whose name contains a text
@@ -724,17 +724,20 @@ async function measureViews(tab: Tab, page: string) {
     tab.evaluate<string[]>(
       `[...new Set(performance.getEntriesByType('resource').map(({ name }) => name).filter((name) => name.endsWith('.js')))]`,
     );
-  for (const [width, height] of [wide, narrow]) {
-    await tab.resize(width, height);
+  const looks = ['light', 'dark'].flatMap((theme) => [wide, narrow].map((size) => ({ theme, size })));
+  for (const { theme, size } of looks) {
+    await tab.resize(...size);
+    await tab.evaluate(`(document.documentElement.dataset.theme = '${theme}')`);
     for (const [view, ready] of all) {
       if (view === 'map' && before.length === 0) before = await scripts();
       await tab.evaluate(`(location.hash = '#/${view}')`);
       await until(() => tab.evaluate<boolean>(`${one(ready)} !== null`), view, patienceMs);
-      for (const fault of await tab.faults()) faults.push(`${view}, ${width} px: ${fault}`);
+      for (const fault of await tab.faults()) faults.push(`${view}, ${theme}, ${size[0]} px: ${fault}`);
     }
   }
+  await tab.evaluate('delete document.documentElement.dataset.theme');
   await tab.resize(...wide);
-  return { axe: { views: 2 * all.length, faults }, scripts: before };
+  return { axe: { views: looks.length * all.length, faults }, scripts: before };
 }
 
 /** Of the console in new tabs, ms. */

@@ -568,7 +568,8 @@ for (const [colorScheme, width] of [
         `${href} is looked at`,
       );
     await page.setViewportSize({ width, height: 800 });
-    for (const [fragment, ready] of viewsWith) {
+    const textView = [`page/${shared.ids[0]}`, '.page-side .similar li a'] as const;
+    for (const [fragment, ready] of [...viewsWith, textView]) {
       await show(`#/${fragment}`);
       await page.locator(ready).first().waitFor();
       assert.deepEqual(await accessibilityFaults(page), [], `${fragment} at ${width}`);
