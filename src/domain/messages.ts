@@ -66,7 +66,6 @@ export interface Messages {
   /** The whole text, read lazily; null if not fetched yet. Errors of its parts: `not_found` when the page is forgotten meanwhile. */
   'page.text': { request: { page_id: string } & page.PageQuery; reply: page.PageText };
   'page.chunks': { request: { page_id: string }; reply: InRows<page.PageChunksResponse> };
-  'page.visits': { request: { page_id: string }; reply: page.PageVisitsResponse };
   'page.status': { request: { page_id: string }; reply: page.PageStatusResponse };
   'page.statusBatch': { request: { page_ids: string[] }; reply: page.PageStatusBatchResponse };
   'page.refresh': { request: { page_ids: string[] }; reply: page.PageRefreshResponse };

@@ -235,11 +235,6 @@ export const pageRefreshResponse = z.strictObject({
 });
 export type PageRefreshResponse = z.infer<typeof pageRefreshResponse>;
 
-export const pageVisitsResponse = pageResponse
-  .pick({ page_id: true, visit_count: true, first_seen_at: true, last_seen_at: true })
-  .extend({ visits: z.array(z.strictObject({ seen_at: datetime })) });
-export type PageVisitsResponse = z.infer<typeof pageVisitsResponse>;
-
 /** The answer without the text, which may be lazy. */
 export type PageFacts = Omit<PageResponse, 'body_text' | 'body_length'>;
 export interface PageText {

@@ -4,7 +4,6 @@ import { editPages } from '../../commands/edit-pages.ts';
 import { type RetryOutcome, removeOldJobs, retryDeadJobs, retryJobs } from '../../commands/retry-jobs.ts';
 import { refreshPages } from '../../commands/store-fetched.ts';
 import { ownCopy } from '../../compute/structures/longer.ts';
-import { visitTimes } from '../../compute/structures/visit-times.ts';
 import { dayMs } from '../../domain/durations.ts';
 import { DomainError, required, unknownId } from '../../domain/errors.ts';
 import {
@@ -109,16 +108,6 @@ export function queriesService(dependencies: QueriesDependencies): StartService<
     'page.chunks': ({ page_id }) => {
       const { no } = requirePage(page_id);
       return { page_id: idOf('page', no), chunks: chunkRows(reader, no) };
-    },
-    'page.visits': ({ page_id }) => {
-      const page = requirePage(page_id);
-      return {
-        page_id: idOf('page', page.no),
-        visit_count: page.visit_count,
-        first_seen_at: isoOf(page.first_seen_at),
-        last_seen_at: isoOf(page.last_seen_at),
-        visits: visitTimes(page).map((at) => ({ seen_at: isoOf(at) })),
-      };
     },
     'page.status': ({ page_id }) => statusOf(requirePage(page_id)),
     'page.statusBatch': ({ page_ids }) => ({

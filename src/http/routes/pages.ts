@@ -59,7 +59,7 @@ export const pageRoutes: RouteGroup = (app, context) => {
     operationId: 'list_pages',
     summary: 'List pages, newest first, or look up an address',
     description:
-      'Continue with `cursor`, the `next_cursor` of the previous answer, until it is null. With `url` the list contains the page of that address in any form, or nothing, and `blocked_by` is the rule that blocks the address, or null. `after` and `before` find pages with a visit in between; with `visits` the pages have its times.',
+      'Continue with `cursor`, the `next_cursor` of the previous answer, until it is null. With `url` the list contains the page of that address in any form, or nothing, and `blocked_by` is the rule that blocks the address, or null. `after` and `before` find pages with a visit in between; with `visits` the pages have the times of their visits, newest first. Of a page with thousands of visits some are left out: one per hour or day stays.',
     querystring: page.pageListQuery,
     answer: page.pageListResponse,
   });
@@ -89,14 +89,6 @@ export const pageRoutes: RouteGroup = (app, context) => {
     operationId: 'page_chunks',
     summary: 'The chunks of a page, in order',
     answer: page.pageChunksResponse,
-  });
-
-  get('/v1/pages/:page_id/visits', 'page.visits', {
-    operationId: 'page_visits',
-    summary: 'Visits of a page',
-    description:
-      '`visits` contains their times, newest first. Of a page with thousands of visits some times are left out: one per hour or day stays.',
-    answer: page.pageVisitsResponse,
   });
 
   get('/v1/pages/:page_id/status', 'page.status', {
