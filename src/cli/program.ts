@@ -330,10 +330,7 @@ function addReading(program: Command, runs: Runs): void {
   inside(names, 'reject <name> <other>', 'keep two names apart and stop suggesting them').action(
     runs(load.names, 'decideCommand', 'reject'),
   );
-  inside(names, 'split <merge>', 'split any merge of two names').action(runs(load.names, 'splitMergeCommand', 'split'));
-  inside(names, 'undo <merge>', 'undo the latest merge of two names').action(
-    runs(load.names, 'splitMergeCommand', 'undo'),
-  );
+  inside(names, 'split <merge>', 'split any merge of two names').action(runs(load.names, 'splitMergeCommand'));
 }
 
 function inside(parent: Command, nameAndArguments: string, description: string): Command {

@@ -188,7 +188,6 @@ test('topics and names are told in lines that fit', async (t) => {
       merges: [{ ...merge, undone_at: at }, { ...merge, undone_at: at, made_by: null }, merge],
     },
     'GET /v1/admin/entity-merges?entity=the moon': { merges: [merge] },
-    'POST /v1/entities/merges/em_00000001/undo': { restored_entity_id: 'en_00000002' },
     'POST /v1/entities/merges/em_00000001/split': { restored_entity_id: 'en_00000002' },
   });
   const cli = cliOf(t, url);
@@ -219,8 +218,7 @@ test('topics and names are told in lines that fit', async (t) => {
   const line = 'em_00000001  2026-01-31  the Moon → Moon';
   assert.deepEqual(await said('names', 'merges'), [`${line}, split 2026-01-31`, `${line}, by you`]);
   assert.deepEqual(await said('names', 'merges', 'the moon'), [`${line}, by you`]);
-  for (const how of ['undo', 'split'])
-    assert.deepEqual(await said('names', how, 'em_00000001'), ['en_00000002 is a separate name again']);
+  assert.deepEqual(await said('names', 'split', 'em_00000001'), ['en_00000002 is a separate name again']);
   assert.equal((await cli.run(['names', 'nobody'])).code, 1);
   assert.deepEqual(await cli.json(['names', 'of', 'pg_00000001']), { page_id: page.page_id, entities: [moon] });
 });

@@ -111,12 +111,9 @@ export async function decideCommand(
   );
 }
 
-/** Only the latest merge can be undone; any can be split. */
-export async function splitMergeCommand(context: Context, route: 'split' | 'undo', id: string): Promise<ExitCode> {
-  const answer = await post<entity.UndoMergeResponse>(
-    context,
-    `/v1/entities/merges/${encodeURIComponent(id)}/${route}`,
-  );
+export async function splitMergeCommand(context: Context, id: string): Promise<ExitCode> {
+  const path = `/v1/entities/merges/${encodeURIComponent(id)}/split`;
+  const answer = await post<entity.UndoMergeResponse>(context, path);
   return tell(context, answer, ({ say }) => say(`${answer.restored_entity_id} is a separate name again`));
 }
 
