@@ -89,9 +89,11 @@ export async function bundle(root, outdir) {
 
 /**
  * V8 keeps a source as long as its program runs, in two bytes a character where one of them is not Latin-1. Of strings esbuild has escaped such
- * characters; what is left stands in comments and regular expressions.
+ * characters; what is left stands in comments and regular expressions, perhaps behind a backslash of its own.
  */
 function asciiOf(source) {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: all of ASCII
-  return source.replace(/[^\x00-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
+  return source.replace(/\\[\x00-\x7f]|\\?([^\x00-\x7f])/g, (found, unit) =>
+    unit === undefined ? found : `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
 }
