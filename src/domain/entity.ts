@@ -64,13 +64,9 @@ export type EntitySuggestionListQuery = z.infer<typeof entitySuggestionListQuery
 const entitySuggestion = z.strictObject({
   entity_id: z.string(),
   form: z.string(),
-  mention_count: z.int(),
   other_entity_id: z.string(),
   other_form: z.string(),
-  other_mention_count: z.int(),
   type: z.string(),
-  edit_distance: z.number().describe('share of the longer name'),
-  cosine: z.number().describe('of their letters, three in a row'),
 });
 export type EntitySuggestion = z.infer<typeof entitySuggestion>;
 export const entitySuggestionListResponse = z.strictObject({ suggestions: z.array(entitySuggestion) });

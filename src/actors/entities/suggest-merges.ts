@@ -1,5 +1,5 @@
 /** Suggests names that may be one, by edit distance or letters. Compares names of one type that begin or end alike. */
-import { canonicalForm, mentionsOf, pageCountOf, variantForm } from '../../commands/entity-trees.ts';
+import { canonicalForm, pageCountOf, variantForm } from '../../commands/entity-trees.ts';
 import { mayBeOne } from '../../commands/merge-entities.ts';
 import { editDistance } from '../../compute/text/edit-distance.ts';
 import type { Entity, EntitySuggestion } from '../../domain/entity.ts';
@@ -43,7 +43,7 @@ export async function suggestMerges(
       }
     }
   }
-  const found = new Map<string, { pair: [Entity, Entity]; distance: number; cosine: number }>();
+  const found = new Map<string, { pair: [Entity, Entity]; nearness: number }>();
   let compared = 0;
   for (const group of groups.values()) {
     if (group.length < 2) continue;
@@ -63,7 +63,7 @@ export async function suggestMerges(
         const pair: [Entity, Entity] = [some[a], some[b]];
         if (areVariants(...pair) || !mayBeOne(entities, ...pair)) continue;
         const key = [some[a].no, some[b].no].sort((x, y) => x - y).join(' ');
-        found.set(key, { pair, distance: Math.min(1, distance / longer), cosine });
+        found.set(key, { pair, nearness: cosine - Math.min(1, distance / longer) });
       }
     }
     compared += (some.length * (some.length - 1)) / 2;
@@ -73,18 +73,14 @@ export async function suggestMerges(
     }
   }
   return [...found.values()]
-    .sort((a, b) => b.cosine - b.distance - (a.cosine - a.distance) || a.pair[0].no - b.pair[0].no)
+    .sort((a, b) => b.nearness - a.nearness || a.pair[0].no - b.pair[0].no)
     .slice(0, limit)
-    .map(({ pair: [a, b], distance, cosine }) => ({
+    .map(({ pair: [a, b] }) => ({
       entity_id: idOf('entity', a.no),
       form: canonicalForm(a),
-      mention_count: mentionsOf(entities, a),
       other_entity_id: idOf('entity', b.no),
       other_form: canonicalForm(b),
-      other_mention_count: mentionsOf(entities, b),
       type: a.type,
-      edit_distance: Math.round(100 * distance) / 100,
-      cosine: Math.round(100 * cosine) / 100,
     }));
 }
 
