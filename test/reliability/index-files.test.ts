@@ -44,7 +44,7 @@ class Library {
     this.#saved = join(service.home, 'index-saved');
   }
 
-  /** Pages that are indexed, by a service that has stopped in order; a copy of their index files is kept. */
+  /** Pages that are indexed, by a service that runs. */
   static async of(scope: Scope): Promise<Library> {
     const service = await RunningService.start(scope);
     const body = {
@@ -109,9 +109,26 @@ class Library {
   async rebuilt(): Promise<void> {
     await until(async () => (await this.search()).timing_ms.rebuilding === undefined, 'the index is rebuilt');
   }
+
+  /** Start, and wait until nothing is being brought back and searches answer so. */
+  async startsWith(answers: readonly string[][], name: string): Promise<void> {
+    await this.service.start();
+    await this.search();
+    await this.rebuilt();
+    const expected = JSON.stringify(answers);
+    await until(async () => JSON.stringify(await this.answers()) === expected, `searches answer as before, ${name}`);
+  }
+
+  /** Gives how many labels the index has that the store lacks. */
+  async stop(name: string): Promise<number> {
+    await this.service.stop();
+    const report = await checkFolder(this.service.dataDir);
+    assert.ok(isClean(report) && report.missing === 0, `${name}: ${JSON.stringify(report)}`);
+    return report.obsolete;
+  }
 }
 
-/** The tests share it in this order; it is stopped between them. */
+/** The tests share it in this order, and leave it running. */
 let library: Library;
 const scope = newestFirst({ after });
 before(async () => {
@@ -141,11 +158,18 @@ const damages: Record<string, (library: Library, side: Side) => void> = {
   },
 };
 
-test('index files that are damaged in any way are set aside and rebuilt, whichever side they are of', async () => {
-  const { service } = library;
+const swap = (one: string, other: string) => {
+  renameSync(one, `${one}.x`);
+  renameSync(other, one);
+  renameSync(`${one}.x`, other);
+};
+const swaps: [string, () => void][] = [
+  ['folders in the place of each other', () => swap(join(library.index, 'dense'), join(library.index, 'pages'))],
+  ['files in the place of each other', () => swap(library.files('dense')[0], library.files('pages')[0])],
+];
+
+test('index files that are damaged in any way, or of another side, are set aside and rebuilt', async () => {
   const before = await library.answers();
-  await service.stop();
-  library.keep();
   const sides = Object.keys(folders) as Side[];
   // Another damage for each side, so that few starts see every damage; many see each of them on every side.
   const kinds = Object.entries(damages);
@@ -168,69 +192,33 @@ test('index files that are damaged in any way are set aside and rebuilt, whichev
       },
     ]);
   }
-  for (const [name, damage] of cases) {
+  cases.push(...(allDamages ? swaps : swaps.slice(1)));
+  await library.stop('at first');
+  library.keep();
+  for (const [at, [name, damage]] of cases.entries()) {
     damage();
-    await service.start();
-    await library.search();
-    await library.rebuilt();
-    await until(
-      async () => JSON.stringify(await library.answers()) === JSON.stringify(before),
-      `searches answer as before, ${name}`,
-    );
-    await service.stop();
-    const report = await checkFolder(service.dataDir);
-    assert.ok(isClean(report) && report.missing === 0 && report.obsolete === 0, `${name}: ${JSON.stringify(report)}`);
+    await library.startsWith(before, name);
+    if (at === cases.length - 1) continue;
+    assert.equal(await library.stop(name), 0, name);
     library.restore();
   }
 });
 
-test('files of one side in the place of another, or of an older state are set aside or brought up', async () => {
+const storeOf = ({ dataDir }: RunningService) => join(dataDir, 'store', 'data.mdb');
+const olderOf = ({ home }: RunningService) => join(home, 'older.mdb');
+
+test('index files that are older than the store are brought up', async () => {
   const { service } = library;
-  library.keep();
-
-  // The index is now older than the store: a page was changed and one added since.
-  await service.start();
-  const more = { url: 'https://notes.example/later', title: 'Later', body_extracted: `${textOf(0)} zephyr` };
-  await service.add(more);
+  await service.add({ url: 'https://notes.example/later', title: 'Later', body_extracted: `${textOf(0)} zephyr` });
   const before = await library.answers();
-  await service.stop();
+  await library.stop('with a page more');
+  cpSync(storeOf(service), olderOf(service));
   library.restore();
-  await service.start();
-  await library.rebuilt();
-  await until(
-    async () => JSON.stringify(await library.answers()) === JSON.stringify(before),
-    'an older index is brought up',
-  );
-  await service.stop();
-  library.keep();
-
-  const swap = (one: string, other: string) => {
-    renameSync(one, `${one}.x`);
-    renameSync(other, one);
-    renameSync(`${one}.x`, other);
-  };
-  const swaps: (() => void)[] = [
-    () => swap(join(library.index, 'dense'), join(library.index, 'pages')),
-    () => swap(library.files('dense')[0], library.files('pages')[0]),
-  ];
-  for (const damage of allDamages ? swaps : swaps.slice(1)) {
-    damage();
-    await service.start();
-    await library.rebuilt();
-    await until(async () => JSON.stringify(await library.answers()) === JSON.stringify(before), 'answers as before');
-    await service.stop();
-    const report = await checkFolder(service.dataDir);
-    assert.ok(isClean(report) && report.missing === 0, JSON.stringify(report));
-    library.restore();
-  }
+  await library.startsWith(before, 'of older files');
 });
 
 test('a store that was set back behind its index files gives their labels to other texts, and no search takes these for those', async () => {
   const { service } = library;
-  const store = join(service.dataDir, 'store', 'data.mdb');
-  const kept = join(service.home, 'older.mdb');
-  cpSync(store, kept);
-
   const add = (name: string) =>
     service.add({ url: `https://notes.example/${name}`, body_extracted: `${name} ${textOf(0)}` });
   const found = async (query: string) => {
@@ -241,11 +229,10 @@ test('a store that was set back behind its index files gives their labels to oth
       has: chunk.text.startsWith(query),
     }));
   };
-  await service.start();
   await add('quagga');
-  await service.stop();
+  await library.stop('with another page');
 
-  cpSync(kept, store);
+  cpSync(olderOf(service), storeOf(service));
   await service.start();
   const id = await add('zorilla');
   await service.kill(); // before its files are saved: those on the disk are of the other history
@@ -256,7 +243,5 @@ test('a store that was set back behind its index files gives their labels to oth
     { exact_match: false, canonical_url: 'https://notes.example/zorilla', has: true },
   ]);
   assert.deepEqual(await found('quagga'), []);
-  await service.stop();
-  const report = await checkFolder(service.dataDir);
-  assert.ok(isClean(report) && report.missing === 0, JSON.stringify(report));
+  await library.stop('in the end');
 });
