@@ -1,9 +1,9 @@
 /** Several people, one browser: nothing that one was shown is there for the next. */
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { after, before, test } from 'node:test';
 import type { Page, Route } from 'playwright-core';
 import { token as anna, RunningService, until } from '../process/service.ts';
-import { newestFirst, type Scope, temporaryFolder } from '../scope.ts';
+import { newestFirst, temporaryFolder } from '../scope.ts';
 import {
   accessibilityFaults,
   openPage,
@@ -16,6 +16,7 @@ import {
 } from './browser.ts';
 
 const ben = 'token-of-ben-4711';
+const carl = { laptop: 'token-of-carl-4712', phone: 'token-of-carl-4713' };
 const texts: Record<string, string[]> = {
   [anna]: ['Anna on lighthouses', 'The lighthouse keeper trims the lamp each night.'],
   [ben]: ['Ben on lighthouses', 'A lighthouse was built on the rock by engineers.'],
@@ -32,30 +33,30 @@ async function signOut(page: Page): Promise<void> {
   await page.getByRole('dialog').getByRole('button', { name: 'Sign out' }).click();
 }
 
-/** A service with a library of each, which are open. */
-async function twoLibraries(scope: Scope): Promise<RunningService> {
-  const service = RunningService.prepare(scope, {
+const shared = sharedBrowser();
+let service: RunningService;
+const scope = newestFirst({ after });
+/** A library of each, which are open. */
+before(async () => {
+  if (skip !== false) return;
+  // Of one name: what tells them apart is the library.
+  const laptops = Object.entries({ anna, ben, carl: carl.laptop }).map(([library, token]) => ({
+    name: 'laptop',
+    token,
+    library,
+  }));
+  service = await RunningService.start(scope, {
     SERVICE_AUTH_TOKEN: '',
-    // Of one name: what tells them apart is the library.
-    SERVICE_AUTH_TOKENS: JSON.stringify([
-      { name: 'laptop', token: anna, library: 'anna' },
-      { name: 'laptop', token: ben, library: 'ben' },
-    ]),
+    SERVICE_AUTH_TOKENS: JSON.stringify([...laptops, { name: 'phone', token: carl.phone, library: 'carl' }]),
     SERVICE_LIBRARIES__DIR: temporaryFolder(scope),
   });
-  await service.start();
-  for (const token of [anna, ben]) {
+  for (const { token } of laptops) {
     const isOpen = async () => (await service.call('GET', '/v1/jobs', undefined, { token })).status === 200;
     await until(isOpen, 'the library is open');
   }
-  return service;
-}
+});
 
-const shared = sharedBrowser();
-
-test('who signs in after another, or over the view of another, finds nothing of theirs', { skip }, async (t) => {
-  const scope = newestFirst(t);
-  const service = await twoLibraries(scope);
+test('who signs in after another, or over the view of another, finds nothing of theirs', { skip }, async () => {
   for (const [token, [title, body_extracted]] of Object.entries(texts)) {
     const call = <Body>(method: string, path: string, body?: object) =>
       service.call<Body>(method, path, body, { token });
@@ -132,9 +133,7 @@ test('who signs in after another, or over the view of another, finds nothing of 
   assert.equal(await searchBox(page).inputValue(), '');
 });
 
-test('a link to another library asks who is signed in, one to the same library does not', { skip }, async (t) => {
-  const scope = newestFirst(t);
-  const service = await twoLibraries(scope);
+test('a link to another library asks who is signed in, one to the same library does not', { skip }, async () => {
   const { page, show } = await openPage(shared.browser, service, { allowed: /409|401/ });
   const linkOf = async (token: string) => {
     const { body } = await service.call<{ url: string }>('POST', '/v1/codes', { purpose: 'session' }, { token });
@@ -188,15 +187,6 @@ test('a link to another library asks who is signed in, one to the same library d
 });
 
 test('who signs in while another tab is still asking who it is, is who that tab shows', { skip }, async (t) => {
-  const scope = newestFirst(t);
-  const service = RunningService.prepare(scope, {
-    SERVICE_AUTH_TOKEN: '',
-    SERVICE_AUTH_TOKENS: JSON.stringify([
-      { name: 'laptop', token: anna },
-      { name: 'phone', token: ben },
-    ]),
-  });
-  await service.start();
   const { page } = await openPage(shared.browser, service, { allowed: /401 \(Unauthorized\)/ });
   const other = await page.context().newPage();
   const shown = () => page.locator('.holder bdi').textContent();
@@ -230,13 +220,14 @@ test('who signs in while another tab is still asking who it is, is who that tab 
 
   await loadDuring(async () => {
     await other.goto(service.url);
-    await enter(other, anna);
+    await enter(other, carl.laptop);
   });
   await searchBox(page).waitFor();
   assert.equal(await shown(), 'laptop');
 
   await loadDuring(async () => {
-    const { body } = await service.call<{ url: string }>('POST', '/v1/codes', { purpose: 'session' }, { token: ben });
+    const { phone: token } = carl;
+    const { body } = await service.call<{ url: string }>('POST', '/v1/codes', { purpose: 'session' }, { token });
     await other.evaluate((hash) => {
       location.hash = hash;
     }, new URL(body.url).hash);
@@ -249,7 +240,7 @@ test('who signs in while another tab is still asking who it is, is who that tab 
     assert.deepEqual(await accessibilityFaults(page), []);
     await page.getByRole('button', { name: 'Remove demo pages' }).click();
     await page.getByText('Your library is empty').waitFor();
-    const { body } = await service.call('GET', '/v1/blacklist', undefined, { token: ben });
+    const { body } = await service.call('GET', '/v1/blacklist', undefined, { token: carl.phone });
     assert.deepEqual(body, { entries: [] });
   });
 });
