@@ -26,6 +26,7 @@ const setFormat = async (dataDir: string, format: unknown) => {
 
 test('a store of an unknown format is refused and not touched; its own version goes on with it', async (t) => {
   const service = await RunningService.start(t);
+  await service.pauseVectors();
   const page = { url: 'https://example.com/', title: 'Herons', body_extracted: 'Herons hunt fish in shallow water.' };
   const page_id = await service.add(page);
   await service.stop();
