@@ -17,7 +17,7 @@ import { StoreView } from '../../src/store/store-view.ts';
 import { readItems } from '../importers/read-items.ts';
 import { RunningService, token, until, withoutModel } from '../process/service.ts';
 import { temporaryFolder } from '../scope.ts';
-import { Cli, CliHere } from './run-cli.ts';
+import { CliHere } from './run-cli.ts';
 
 const subjects = ['tides and moons', 'sourdough bread', 'job queues', 'tomato plants', 'steam governors', 'old maps'];
 
@@ -228,7 +228,7 @@ test('files are private whatever the umask, and a link is no data folder', async
   const home = temporaryFolder(t);
   const mask = process.umask(0);
   t.after(() => process.umask(mask));
-  const cli = new Cli(home);
+  const cli = new CliHere(home);
   const list = join(home, 'list');
   writeFileSync(list, 'https://one.example/\n');
   await cli.json(['import', list]);

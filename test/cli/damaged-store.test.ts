@@ -99,8 +99,8 @@ test('every command that opens a damaged store says so', async (t) => {
 
 test('an empty file where a store once was closed in order is no new store, though nothing is in the index', async (t) => {
   const home = temporaryFolder(t);
-  const cli = new Cli(home);
-  await new CliHere(home).json(['import', '-'], 0, { input: 'https://one.example/\n' });
+  const cli = new CliHere(home);
+  await cli.json(['import', '-'], 0, { input: 'https://one.example/\n' });
   truncateSync(join(cli.env.SERVICE_DATA_DIR, 'store', 'data.mdb'), 0);
   const { code, stderr } = await cli.run(['import', '-'], { input: 'https://two.example/\n' });
   assert.equal(code, 6, stderr);
