@@ -1,6 +1,4 @@
 import assert from 'node:assert/strict';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import type { PageResponse } from '../../src/domain/page.ts';
@@ -10,8 +8,6 @@ import { until } from '../process/service.ts';
 import { listOf } from '../rows.ts';
 import { FeedServer, rss } from './feed-server.ts';
 import { WholeSystem } from './whole-system.ts';
-
-const feedsDir = join(import.meta.dirname, '../../../shared/data/feeds');
 
 /** A system that may fetch from this machine's own address, polls nothing by itself, and gives a poll up at its first failure. */
 async function startSystem(t: TestContext, env: NodeJS.ProcessEnv = {}) {
@@ -228,31 +224,6 @@ test('watches are listed in parts, with how many there are', async (t) => {
   assert.deepEqual(await partOf({ offset: 1 }), [left.slice(1), 4]);
   assert.deepEqual(await partOf({ offset: 2, limit: 1 }), [left.slice(2, 3), 4]);
   assert.deepEqual(await partOf({ offset: 4, limit: 1 }), [[], 4]);
-});
-
-test('every public feed is read or fails with a reason', {
-  skip: !existsSync(feedsDir) && 'no ../shared/data',
-}, async (t) => {
-  const { web, system, create, pages } = await startSystem(t);
-  const names = readdirSync(feedsDir);
-  for (const name of names) web.serve(`/${name}`, { body: readFileSync(join(feedsDir, name)) });
-  for (const name of names) {
-    const { id } = await create(`${web.url}/${name}`);
-    await system.ask('watch.run', { watch_id: id });
-  }
-  const open = async () =>
-    (await listOf((await system.ask('watch.list', {})).watches)).filter(({ last_status }) => last_status === 'pending');
-  await until(async () => (await open()).length === 0, 'every feed was polled');
-  const watches = await listOf((await system.ask('watch.list', {})).watches);
-  assert.equal(watches.length, names.length);
-  const failed = watches.filter(({ last_status }) => last_status === 'error');
-  for (const { last_error } of failed) assert.match(last_error ?? '', /^not a feed: /);
-  // It is no feed, but XML of another kind.
-  assert.equal(failed.length, 1, failed.map(({ url, last_error }) => `${url}: ${last_error}`).join('\n'));
-  const found = await pages();
-  t.diagnostic(`${watches.length} feeds, ${failed.length} failed, ${found.length} pages`);
-  assert.ok(found.length > 50, `${found.length} pages`);
-  assert.ok(found.every(({ canonical_url }) => /^https?:/.test(canonical_url)));
 });
 
 test('what a feed says of a page stands in for it only when it cannot be fetched', async (t) => {

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { type Feed, type FeedReading, maxEntries } from '../../../src/compute/feed/feed.ts';
 import { feedDate } from '../../../src/compute/feed/feed-date.ts';
@@ -254,4 +256,18 @@ test('an entry without a link is at the address of its identifier, or of its fir
     const feed = feedOf(source);
     assert.deepEqual([urlsOf(feed), feed.leftOut], [urls, leftOut], source);
   }
+});
+
+const feedsDir = join(import.meta.dirname, '../../../../shared/data/feeds');
+
+test('every public feed is read, and XML of another kind is not', {
+  skip: !existsSync(feedsDir) && 'no ../shared/data',
+}, (t) => {
+  const names = readdirSync(feedsDir);
+  const readings = names.map((name) => read(readFileSync(join(feedsDir, name))));
+  const failed = readings.flatMap((reading) => (reading.kind === 'feed' ? [] : [reading]));
+  assert.deepEqual(failed, [{ kind: 'none', reason: 'not a feed: an HTML page that announces none' }]);
+  const urls = readings.flatMap((reading) => (reading.kind === 'feed' ? urlsOf(reading) : []));
+  t.diagnostic(`${names.length} feeds, ${urls.length} items`);
+  assert.ok(urls.length > 50 && urls.every((url) => /^https?:/.test(url)));
 });
