@@ -14,3 +14,7 @@ export const noDetails = {
   read_minutes: null,
   is: [],
 };
+
+/** One field of each row. */
+export const pluck = <Row, Key extends keyof Row>(rows: readonly Row[], key: Key): Row[Key][] =>
+  rows.map((row) => row[key]);

@@ -1,4 +1,5 @@
 /** Text of others is normalised in one place, in time that is linear in its length. */
+
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { mock, test } from 'node:test';
@@ -8,6 +9,7 @@ import { eachCharacter, findUnspacedRuns, foldAccents } from '../../src/compute/
 import { createTopicTerms } from '../../src/compute/text/topic-words.ts';
 import { createWordTerms } from '../../src/compute/text/word-terms.ts';
 import { foldName, foldTitle, normalizeText } from '../../src/domain/normalize-text.ts';
+import { pluck } from '../rows.ts';
 
 const forms = ['NFC', 'NFD', 'NFKC', 'NFKD'] as const;
 
@@ -99,10 +101,7 @@ test('words of scripts without spaces are looked for in pieces, and are the same
   const whole = [...new Intl.Segmenter(undefined, { granularity: 'word' }).segment(text)]
     .filter((word) => word.isWordLike === true && word.segment.length >= 2)
     .map((word) => word.segment);
-  assert.deepEqual(
-    termsOf(text, '').map(({ surface }) => surface),
-    whole,
-  );
+  assert.deepEqual(pluck(termsOf(text, ''), 'surface'), whole);
 });
 
 test('nothing else in the sources normalises', () => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { meanOfWindows, windowsOf, withoutShouting } from '../../../src/compute/embedding/encoder-windows.ts';
+import { pluck } from '../../rows.ts';
 
 const idsOf = (count: number) => Array.from({ length: count }, (_, at) => 10 + at);
 
@@ -14,10 +15,7 @@ for (const [count, most, lengths] of [
 ] as const) {
   test(`${count} ids are read in ${lengths.length} windows of nearly the same length`, () => {
     const windows = windowsOf(idsOf(count), [7, 8], most);
-    assert.deepEqual(
-      windows.map(({ length }) => length),
-      lengths,
-    );
+    assert.deepEqual(pluck(windows, 'length'), lengths);
     for (const window of windows) {
       assert.deepEqual([...window.slice(0, 3), window.at(-1)], [0, 7, 8, 2]);
     }

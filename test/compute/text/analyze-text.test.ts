@@ -17,49 +17,17 @@ function sentencesOf(text: string): string[] {
   return [...sentenceEnds].map((end, i) => text.slice(starts[i === 0 ? 0 : sentenceEnds[i - 1]], ends[end - 1]));
 }
 
+const words = "Don't CAN’T O'Neill's gonna U.S. e.g. foo.bar covid-19 v3.11.4 -1.5 1,000-2,000 l'eau (a) 3.14 a/b";
+const others = [' ', '\n', '\u00a0', '\t', '  ', '\r\n', '\u3000', '東京', 'ไทย', '한국', '\u00ad', '\u200d', 'é'];
+const part = fc.oneof(
+  fc.constantFrom(...words.split(' ')),
+  fc.constantFrom(...others),
+  fc.string({ unit: 'grapheme-ascii', maxLength: 8 }),
+);
 const anyText = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 200 }),
   fc.string({ unit: 'grapheme', maxLength: 200 }),
-  fc
-    .array(
-      fc.oneof(
-        fc.constantFrom(
-          "Don't",
-          'CAN’T',
-          "O'Neill's",
-          'gonna',
-          'U.S.',
-          'e.g.',
-          'foo.bar',
-          'covid-19',
-          'v3.11.4',
-          '-1.5',
-          '1,000-2,000',
-          "l'eau",
-          '(a)',
-          '3.14',
-          'a/b',
-        ),
-        fc.constantFrom(
-          ' ',
-          '\n',
-          '\u00a0',
-          '\t',
-          '  ',
-          '\r\n',
-          '\u3000',
-          '東京',
-          'ไทย',
-          '한국',
-          '\u00ad',
-          '\u200d',
-          'é',
-        ),
-        fc.string({ unit: 'grapheme-ascii', maxLength: 8 }),
-      ),
-      { maxLength: 60 },
-    )
-    .map((parts) => parts.join('')),
+  fc.array(part, { maxLength: 60 }).map((parts) => parts.join('')),
 );
 
 test('a tokenizer’s empty token is none', () => {
@@ -121,10 +89,8 @@ test('sentences end in a text of known words where they end in one of new words'
   const expected = sentencesOf(text);
   assert.ok(expected.length >= 4);
   assert.deepEqual(sentencesOf(text), expected);
-  assert.deepEqual(
-    sentencesOf(`${'These are some quite ordinary words of no interest '.repeat(300)}. ${text}`).slice(1),
-    expected,
-  );
+  const ordinary = 'These are some quite ordinary words of no interest '.repeat(300);
+  assert.deepEqual(sentencesOf(`${ordinary}. ${text}`).slice(1), expected);
 });
 
 test('a lexicon that was let go stays valid for what was made with it', () => {
@@ -138,25 +104,10 @@ test('a lexicon that was let go stays valid for what was made with it', () => {
 });
 
 test('a term of a word does not depend on what is around it', () => {
-  const words = [
-    'café',
-    'Straße',
-    'naïve',
-    'covid-19',
-    'v3.11.4',
-    'node.js',
-    "don't",
-    'U.S.',
-    'running',
-    'Привет',
-    '東京',
-    'हिन्दी',
-  ];
+  const words = "café Straße naïve covid-19 v3.11.4 node.js don't U.S. running Привет 東京 हिन्दी".split(' ');
   const { stems } = analyzer.terms(words.join(' and '));
-  const alone = words.flatMap((word, i) => [
-    ...(i === 0 ? [] : analyzer.terms('and').stems),
-    ...analyzer.terms(word).stems,
-  ]);
+  const and = analyzer.terms('and').stems;
+  const alone = words.flatMap((word, i) => [...(i === 0 ? [] : and), ...analyzer.terms(word).stems]);
   assert.deepEqual(stems, alone);
 });
 
@@ -209,25 +160,10 @@ test('a word behind an elided article is a term of its own', () => {
   for (const text of ["l'étranger", 'L’Étranger', "l'e\u0301tranger"]) {
     assert.deepEqual(analyzer.terms(text).stems, ["l'", stem], text);
   }
-  assert.deepEqual(analyzer.terms("dell'arte qu'il d'Artagnan’s").stems, [
-    'dell',
-    'art',
-    'qu',
-    'il',
-    "d'",
-    'artagnan',
-    "'s",
-  ]);
+  assert.equal(analyzer.terms("dell'arte qu'il d'Artagnan’s").stems.join(' '), "dell art qu il d' artagnan 's");
   assert.deepEqual(analyzer.terms("O'Brien").stems, ["o'brien"]);
   const { starts, ends, costs } = analyzer.analyze("Dans l'eau");
-  assert.deepEqual(
-    [starts, ends, costs].map((column) => [...column]),
-    [
-      [0, 5, 7],
-      [4, 7, 10],
-      [1, 1, 0],
-    ],
-  );
+  assert.equal([starts, ends, costs].map((column) => column.join()).join(' '), '0,5,7 4,7,10 1,1,0');
 });
 
 test('a query has the terms of the text, whether its words are new or known', () => {
@@ -290,13 +226,7 @@ test('Thai, Lao, Khmer and Burmese are cut into words, which cost their characte
   assert.deepEqual(analyzed.stems, [...analyzed.words]);
   assert.deepEqual([...analyzed.costs], [9, 3, 6, 3, 3, 5, 3]);
   const pair = analyzer.analyze('日ไทย日');
-  assert.deepEqual(
-    [pair.stems, [...pair.starts]],
-    [
-      ['日', 'ไทย', '日'],
-      [0, 1, 4],
-    ],
-  );
+  assert.equal([...pair.stems, ...pair.starts].join(), '日,ไทย,日,0,1,4');
 });
 
 test('a long text without spaces is cut in linear time', () => {
@@ -349,30 +279,14 @@ test('sentences and tokens are the same wherever the text is cut into pieces for
 
 test('names of object prototypes are ordinary words', () => {
   const text = 'constructor __proto__ hasOwnProperty constructor-x toString';
-  assert.deepEqual(analyzer.terms(text).words, [
-    'constructor',
-    'proto',
-    'hasownproperty',
-    'constructor',
-    'x',
-    'tostring',
-  ]);
+  const parts = 'constructor proto hasownproperty constructor x tostring';
+  assert.equal(analyzer.terms(text).words.join(' '), parts);
 });
 
 test('texts without spaces, of one character, or of broken characters take linear time', () => {
   const unfriendly: Record<string, string> = {
-    letters: 'a',
-    angles: '<',
-    lines: '\n',
-    'short lines': 'a\n',
-    spaces: ' ',
-    han: '漢',
-    emoji: '🦀',
-    marks: '\u0301',
-    'lone surrogates': '\ud800',
-    nul: '\0',
-    amounts: `${'$1'.repeat(60)} `,
-    hyphens: 'a-',
+    ...{ letters: 'a', angles: '<', lines: '\n', 'short lines': 'a\n', spaces: ' ', han: '漢', emoji: '🦀' },
+    ...{ marks: '\u0301', 'lone surrogates': '\ud800', nul: '\0', amounts: `${'$1'.repeat(60)} `, hyphens: 'a-' },
     addresses: 'http://a.b/',
   };
   for (const [name, unit] of Object.entries(unfriendly)) {
@@ -381,10 +295,7 @@ test('texts without spaces, of one character, or of broken characters take linea
       (length) => unit.repeat(length / unit.length),
       (text) => {
         const { starts, ends } = analyzer.analyze(text);
-        assert.ok(
-          starts.every((start, i) => ends[i] - start <= 128),
-          name,
-        );
+        for (const [i, start] of starts.entries()) if (ends[i] - start > 128) assert.fail(name);
       },
       name,
     );
@@ -398,27 +309,14 @@ test('ten million times the same letter is analysed', () => {
 test('a letter with signs is a name of its own', () => {
   const terms = (text: string) => {
     const analyzed = analyzer.analyze(text);
-    return surfaces(analyzed).map((surface, i) => [surface, analyzed.stems[i]]);
+    return surfaces(analyzed).map((surface, i) => `${surface}=${analyzed.stems[i]}`);
   };
-  assert.deepEqual(terms('C++20, (c#) and F#.'), [
-    ['C++', 'c++'],
-    ['20', '20'],
-    [',', ''],
-    ['(', ''],
-    ['c#', 'c#'],
-    [')', ''],
-    ['and', 'and'],
-    ['F#', 'f#'],
-    ['.', ''],
-  ]);
+  assert.equal(terms('C++20, (c#) and F#.').join(' '), 'C++=c++ 20=20 ,= (= c#=c# )= and=and F#=f# .=');
   assert.deepEqual(analyzer.terms('C c#part C+++ a+b #tag').stems, ['c', 'c', 'part', 'c', 'a', 'b', 'tag']);
   const { costs } = analyzer.analyze('Learn C++ now');
   assert.deepEqual([...costs], [1, 3, 1], 'it counts as the tokens it was joined from');
   for (const text of ['U.S#', 'a.U.S++', "Ct't#", 'c#\u00ad/', '.t#']) {
     const { starts, ends } = analyzer.analyze(text);
-    assert.ok(
-      starts.every((start, i) => start >= (ends[i - 1] ?? 0)),
-      `tokens of ${text} overlap`,
-    );
+    for (const [i, start] of starts.entries()) assert.ok(start >= (ends[i - 1] ?? 0), `tokens of ${text} overlap`);
   }
 });

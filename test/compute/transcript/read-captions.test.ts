@@ -1,10 +1,12 @@
 /** WebVTT and SRT as they are really written. */
+
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { Cue } from '../../../src/compute/transcript/cue.ts';
 import { readCaptions } from '../../../src/compute/transcript/read-transcript.ts';
 import { assertGrowsInProportion } from '../../processor-time.ts';
+import { pluck } from '../../rows.ts';
 
 const cue = (startS: number, endS: number, text: string, speaker: string | null = null): Cue => ({
   startS,
@@ -14,31 +16,29 @@ const cue = (startS: number, endS: number, text: string, speaker: string | null 
 });
 
 test('WebVTT: settings, identifiers, notes, styles, regions, voices, tags, times inside, entities', () => {
-  const vtt = [
-    'WEBVTT - made by hand',
-    'Kind: captions',
-    '',
-    'STYLE',
-    '::cue { color: red }',
-    '',
-    'REGION',
-    'id:fred',
-    '',
-    'NOTE a comment',
-    'of two lines',
-    '',
-    'intro',
-    '00:01.000 --> 00:04.500 align:start position:10%',
-    '<v.loud Ada Lovelace>The <c.blue>eel</c> &amp; the <i>trap</i></v>',
-    '<v Bo>R&amp;D at 3 < 5',
-    '',
-    '01:00:00.250\t-->\t01:00:02.000',
-    'one<00:00:01.500> two',
-    ' ',
-    '- three&nbsp;&lt;b&gt;',
-    '',
-    'NOTE the end',
-  ].join('\n');
+  const vtt = `WEBVTT - made by hand
+Kind: captions
+
+STYLE
+::cue { color: red }
+
+REGION
+id:fred
+
+NOTE a comment
+of two lines
+
+intro
+00:01.000 --> 00:04.500 align:start position:10%
+<v.loud Ada Lovelace>The <c.blue>eel</c> &amp; the <i>trap</i></v>
+<v Bo>R&amp;D at 3 < 5
+
+01:00:00.250\t-->\t01:00:02.000
+one<00:00:01.500> two
+${' '}
+- three&nbsp;&lt;b&gt;
+
+NOTE the end`;
   assert.deepEqual(readCaptions(vtt), [
     cue(1, 4.5, 'The eel & the trap', 'Ada Lovelace'),
     cue(1, 4.5, 'R&D at 3 < 5', 'Bo'),
@@ -91,20 +91,11 @@ test('automatic captions that repeat the line above, or grow word by word, say e
     'in traps',
     'of willow',
   ].join('\n');
-  assert.deepEqual(
-    readCaptions(rolling).map(({ startS, text }) => [startS, text]),
-    [
-      [0, 'eels are caught'],
-      [2.01, 'in traps'],
-      [4, 'of willow'],
-    ],
-  );
+  const said = readCaptions(rolling).map(({ startS, text }) => `${startS} ${text}`);
+  assert.deepEqual(said, ['0 eels are caught', '2.01 in traps', '4 of willow']);
   const growing =
     'WEBVTT\n\n00:00.000 --> 00:01.000\nset\n\n00:01.000 --> 00:02.000\nset at\n\n00:02.000 --> 00:03.000\nset at dusk';
-  assert.deepEqual(
-    readCaptions(growing).map(({ text }) => text),
-    ['set', 'at', 'dusk'],
-  );
+  assert.deepEqual(pluck(readCaptions(growing), 'text'), ['set', 'at', 'dusk']);
   const apart = 'WEBVTT\n\n00:00.000 --> 00:01.000\nNo.\n\n00:04.000 --> 00:05.000\nNo.';
   assert.equal(readCaptions(apart).length, 2, 'what is said again later is kept');
 });
@@ -170,32 +161,14 @@ test('rolled up over two lines, every line is said once and in order', () => {
         return `${at} --> ${stamp(i * 2000 + 2000, '.', true)}\n${i === 0 ? '' : `${lines[i - 1]}\n`}${each}`;
       });
       const read = readCaptions(['WEBVTT', ...blocks].join('\n\n'));
-      assert.deepEqual(
-        read.map(({ text }) => text),
-        lines,
-      );
+      assert.deepEqual(pluck(read, 'text'), lines);
     }),
   );
 });
 
 test('whatever it is given, times are in order and words are words', () => {
-  const piece = fc.constantFrom(
-    'WEBVTT',
-    '\n',
-    '\r\n',
-    '00:01.000 --> 00:02.000',
-    '99:00:00,5 --> 1',
-    '<v ',
-    '<c>',
-    '>',
-    '&amp;',
-    '{\\',
-    '}',
-    '-->',
-    ' ',
-    'word',
-    '7',
-  );
+  const marks = ['WEBVTT', '\n', '\r\n', '00:01.000 --> 00:02.000', '99:00:00,5 --> 1', '<v ', '<c>', '>', '&amp;'];
+  const piece = fc.constantFrom(...marks, '{\\', '}', '-->', ' ', 'word', '7');
   fc.assert(
     fc.property(fc.array(fc.oneof(piece, fc.string()), { maxLength: 60 }), (pieces) => {
       let last = 0;
@@ -211,29 +184,12 @@ test('whatever it is given, times are in order and words are words', () => {
 
 test('hostile texts take no longer than their length', () => {
   const timing = '00:01.000 --> 00:02.000\n';
-  const texts = [
-    '<',
-    '<v ',
-    '<a',
-    '{\\',
-    '&',
-    ' ',
-    '-->',
-    '1:',
-    '00:01 --> 00:01\n',
-    '\n',
-    '9\n',
-    'a\n\n',
-    `${timing}a\n\n`,
-  ];
+  const units = ['<', '<v ', '<a', '{\\', '&', ' ', '-->', '1:', '00:01 --> 00:01\n', '\n', '9\n', 'a\n\n'];
+  const texts = [...units, `${timing}a\n\n`];
   for (const text of texts) {
     for (const head of ['WEBVTT\n\n', '']) {
-      assertGrowsInProportion(
-        200_000,
-        (length) => `${head}${timing}${text.repeat(length / text.length)}`,
-        readCaptions,
-        text,
-      );
+      const repeated = (length: number) => `${head}${timing}${text.repeat(length / text.length)}`;
+      assertGrowsInProportion(200_000, repeated, readCaptions, text);
     }
   }
 });

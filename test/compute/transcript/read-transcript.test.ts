@@ -1,10 +1,12 @@
 /** The formats of the podcast namespace, by what they look like and by what they are called. */
+
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { Cue } from '../../../src/compute/transcript/cue.ts';
 import { readChapters, readTranscript, transcriptFormat } from '../../../src/compute/transcript/read-transcript.ts';
 import { assertGrowsInProportion } from '../../processor-time.ts';
+import { pluck } from '../../rows.ts';
 
 const cue = (startS: number | null, endS: number | null, speaker: string | null, text: string): Cue => ({
   startS,
@@ -48,10 +50,7 @@ test('times that no recording has are none, in cues and in chapters', () => {
   const body = (startTime: string) => `{"startTime": ${startTime}, "body": "x"}`;
   const times = ['-1', '1e300', '1e999', 'null', '"NaN"', '"Infinity"', '7'];
   const read = readTranscript(`{"segments": [${times.map(body).join(',')}]}`, 'json');
-  assert.deepEqual(
-    read.map(({ startS }) => startS),
-    [null, null, null, null, null, null, 7],
-  );
+  assert.deepEqual(pluck(read, 'startS'), [null, null, null, null, null, null, 7]);
   const chapters = times.map((time) => `{"startTime": ${time}, "title": "x"}`);
   assert.deepEqual(readChapters(`{"chapters": [${chapters.join(',')}]}`), [{ startS: 7, title: 'x' }]);
 });

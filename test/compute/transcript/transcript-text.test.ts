@@ -1,9 +1,11 @@
 /** Cues as a text with sections. */
+
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { Cue } from '../../../src/compute/transcript/cue.ts';
 import { transcriptText } from '../../../src/compute/transcript/transcript-text.ts';
+import { pluck } from '../../rows.ts';
 
 const said = (startS: number | null, text: string, speaker: string | null = null, endS = startS): Cue => ({
   startS,
@@ -30,10 +32,7 @@ test('a section begins every two minutes, with a sentence', () => {
 
 test('without sentences a section ends after two and a half minutes', () => {
   const cues = Array.from({ length: 40 }, (_, i) => said(i * 10, `word${i}`));
-  assert.deepEqual(
-    transcriptText(cues).sections.map(({ start_s }) => start_s),
-    [0, 150, 300],
-  );
+  assert.deepEqual(pluck(transcriptText(cues).sections, 'start_s'), [0, 150, 300]);
 });
 
 test('chapters give sections their titles; a long one has several, one without words none', () => {
@@ -80,10 +79,7 @@ test('a recording of absurd length has a bounded number of sections', () => {
 test('one cue with an absurd time leaves the sections of the others as they are', () => {
   const cues = Array.from({ length: 40 }, (_, i) => said(i * 10, `s ${i}.`));
   const { sections } = transcriptText([...cues, said(1e8, 'lost.')]);
-  assert.deepEqual(
-    sections.map(({ start_s }) => start_s),
-    [0, 120, 240, 360, 1e8],
-  );
+  assert.deepEqual(pluck(sections, 'start_s'), [0, 120, 240, 360, 1e8]);
 });
 
 test('every cue is in the text, in order; a section begins where its cue does', () => {
