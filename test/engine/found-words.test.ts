@@ -35,10 +35,8 @@ function library(texts: readonly Text[]) {
   }));
   const { segment } = preparePages(tools, pages);
   const searcher = new SparseSearcher(createScratch(), null);
-  searcher.publish({
-    ids: [0],
-    added: [{ id: 0, segment, deletions: createDeletions(openSegment(segment).docs).buffer }],
-  });
+  const deletions = createDeletions(openSegment(segment).docs).buffer;
+  searcher.publish({ ids: [0], added: [{ id: 0, segment, deletions }] });
   const corpus = searcher.corpus ?? [];
   return {
     find(query: string): [page: number, highlights: string[]][] {
@@ -86,12 +84,9 @@ test('a word is found and highlighted in every spelling: joined, hyphenated and 
     for (const query of queries) {
       const found = find(query);
       assert.deepEqual(pagesOf(found), all, query);
+      const letters = (spelling: string) => spelling.replace(/[\s-]/g, '');
       for (const [page, highlights] of found)
-        assert.equal(
-          highlights.join(' ').replace(/[\s-]/g, ''),
-          spellings[page].replace(/[\s-]/g, ''),
-          `${query}: ${page}`,
-        );
+        assert.equal(letters(highlights.join('')), letters(spellings[page]), `${query}: ${page}`);
     }
   }
 });
@@ -226,9 +221,11 @@ test('a page is found by its own spelling before others, by the words of its add
     ['.net', [4, 5]],
   ];
   for (const [query, pages] of rows)
-    assert.deepEqual(
-      find(query).map(([each]) => each),
-      pages,
+    assert.equal(
+      find(query)
+        .map(([each]) => each)
+        .join(),
+      pages.join(),
       query,
     );
   const first: [query: string, page: number][] = [
@@ -322,15 +319,6 @@ test('only pages with a nearly equal text have sketches, short and empty ones to
     { title: 'Alone', text: 'This heron flies away over the wide meadows at night.' },
   ]);
   const { sketches } = await retrieved('heron');
-  assert.deepEqual(
-    [...sketches].map(([label, { words }]) => [label, words]).sort(([a], [b]) => a - b),
-    [
-      [0, 160],
-      [1, 160],
-      [2, 3],
-      [3, 3],
-      [4, 0],
-      [5, 0],
-    ],
-  );
+  const words = [...sketches].map(([label, { words }]) => `${label}: ${words}`).sort();
+  assert.deepEqual(words, ['0: 160', '1: 160', '2: 3', '3: 3', '4: 0', '5: 0']);
 });

@@ -16,11 +16,8 @@ function highlighted(text: string, stems: readonly string[], language = ''): str
 }
 
 test('words are highlighted in whatever form they stand, in English and in the language of the passage', () => {
-  assert.deepEqual(highlighted("The governor's engines were governed by engineers.", ['governor', 'engin']), [
-    'governor',
-    'engines',
-    'engineers',
-  ]);
+  const governed = highlighted("The governor's engines were governed by engineers.", ['governor', 'engin']);
+  assert.deepEqual(governed, ['governor', 'engines', 'engineers']);
   assert.deepEqual(highlighted('Die Häuser am Haus, ein Hausboot', ['haus'], 'de'), ['Häuser', 'Haus']);
   assert.deepEqual(highlighted('Ölpreise fallen', ['olpreis'], 'de'), ['Ölpreise']);
   assert.deepEqual(highlighted('книги и книгу', ['книг'], 'ru'), ['книги', 'книгу']);
@@ -31,11 +28,8 @@ test('words are highlighted in whatever form they stand, in English and in the l
   assert.deepEqual(highlighted('die, dying, died', ['die']), ['die', 'dying', 'died']);
   assert.deepEqual(highlighted("The dogs' bowls, the DOG'S bowl", ['dog']), ['dogs', 'DOG']);
   assert.deepEqual(highlighted('Ärzte, Aerzte und Arzneien', [stemIn('de', 'ärzte') ?? ''], 'de'), ['Ärzte', 'Aerzte']);
-  assert.deepEqual(highlighted("l\u02bceau, l'œuvre et les œuvres", ['eau', 'oeuvr'], 'fr'), [
-    'eau',
-    'œuvre',
-    'œuvres',
-  ]);
+  const french = highlighted("l\u02bceau, l'œuvre et les œuvres", ['eau', 'oeuvr'], 'fr');
+  assert.deepEqual(french, ['eau', 'œuvre', 'œuvres']);
   assert.deepEqual(highlighted('İstanbul', ['istanbul'], 'tr'), ['İstanbul']);
   assert.deepEqual(highlighted('озеро, о\u0301зеро', ['озер'], 'ru').length, 2);
   assert.deepEqual(highlighted('membaca buku', [stemIn('ms', 'baca') ?? ''], 'ms'), ['membaca']);
@@ -102,21 +96,8 @@ test('in a sentence without an end it is what is around the first word found', (
 });
 
 test('offsets are in order, inside the passage, and never cut a character, whatever the text is', () => {
-  const piece = fc.constantFrom(
-    'halibut',
-    'Halibuts',
-    ' ',
-    '. ',
-    '\n',
-    '😀',
-    'é',
-    'e\u0301',
-    '東京',
-    '。',
-    "'s",
-    '\ud83d',
-    'x'.repeat(90),
-  );
+  const words = ['halibut', 'Halibuts', ' ', '. ', '\n', '😀', 'é', 'e\u0301', '東京', '。', "'s", '\ud83d'];
+  const piece = fc.constantFrom(...words, 'x'.repeat(90));
   fc.assert(
     fc.property(fc.array(piece, { maxLength: 120 }), (pieces) => {
       const text = pieces.join('');
@@ -153,9 +134,8 @@ test('numbers, acronyms and words with a point are highlighted as the index cuts
 
 test('what is invisible within a word hides nothing', () => {
   const stems = [stemIn('de', 'kraftfahrzeugmechaniker') ?? ''];
-  assert.deepEqual(highlighted('Der Kraft\u00adfahr\u00adzeug\u00admechaniker kam', stems, 'de'), [
-    'Kraft\u00adfahr\u00adzeug\u00admechaniker',
-  ]);
+  const mechanic = 'Kraft\u00adfahr\u00adzeug\u00admechaniker';
+  assert.deepEqual(highlighted(`Der ${mechanic} kam`, stems, 'de'), [mechanic]);
   assert.deepEqual(highlighted('Kr\u00adaftfahrzeugmechaniker', stems, 'de'), ['Kr\u00adaftfahrzeugmechaniker']);
   assert.deepEqual(highlighted('این کتاب\u200cها', ['کتابها'], 'fa'), ['کتاب\u200cها']);
 });

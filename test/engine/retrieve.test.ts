@@ -1,4 +1,5 @@
 /** What retrieval makes of what both sides find; with real threads it is in search-index.test.ts and in the service's tests. */
+
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { addBit, type Bitmap, createBitmap } from '../../src/compute/structures/bitmap.ts';
@@ -7,12 +8,9 @@ import { nearnessOf, relevance } from '../../src/engine/relevance.ts';
 import { type Retrieval, type RetrievalParts, retrieve } from '../../src/engine/retrieve.ts';
 import { VectorRows } from '../../src/engine/vectors/vector-rows.ts';
 import type { SparseResult } from '../../src/engine/words/sparse-searcher.ts';
+import { deferred } from '../deferred.ts';
 
-const analyzed = {
-  forms: [{ stem: 'ant', of: 0 }],
-  corrected: [],
-  language: 'en',
-};
+const analyzed = { forms: [{ stem: 'ant', of: 0 }], corrected: [], language: 'en' };
 const hits = (...labels: number[]) => ({
   labels: Uint32Array.from(labels),
   scores: Float64Array.from(labels, (_, at) => 1 - at / 10),
@@ -80,22 +78,14 @@ test('the best of further sets of labels are candidates, each label once, on the
 
 test('words are searched while the vector of the query is made', async () => {
   const made: string[] = [];
-  let letGo: (vector: Float32Array) => void = () => {};
-  const vector = new Promise<Float32Array>((resolve) => {
-    letGo = resolve;
-  }).finally(() => made.push('vector'));
+  const letGo = deferred<Float32Array>();
+  const vector = letGo.promise.finally(() => made.push('vector'));
   const parts = partsOf(undefined, () => {
     made.push('words');
-    letGo(Float32Array.of(1, 0));
+    letGo.resolve(Float32Array.of(1, 0));
   });
   const { dense } = await retrieve(parts, plain({ vectors: asking(vector) }));
-  assert.deepEqual(
-    [made, [...dense.labels]],
-    [
-      ['words', 'vector'],
-      [2, 3, 8],
-    ],
-  );
+  assert.equal([...made, ...dense.labels].join(), 'words,vector,2,3,8');
 });
 
 test('what is near counts where no word of the query is known, and nothing where the query has no vector', async () => {
@@ -118,10 +108,8 @@ test('vectors below the floor are no hits, nor are those that are not allowed', 
 
 test('what words found has its cosine, also below the floor, and NaN without a vector', async () => {
   const vectors = asking(Promise.resolve(Float32Array.of(1, 0)), 0.3);
-  const { cosines, relevance } = await retrieve(
-    partsOf(() => hits(1, 2, 8)),
-    plain({ vectors }),
-  );
+  const parts = partsOf(() => hits(1, 2, 8));
+  const { cosines, relevance } = await retrieve(parts, plain({ vectors }));
   isNear(cosines, [Number.NaN, 0.8, 0.2]);
   assert.equal(relevance, null);
 });
@@ -134,19 +122,15 @@ test('each candidate has the relevance of its words and its cosine', async () =>
       : { ...hits(1, 2), covered: Float64Array.of(1, 0.5) },
   );
   const vectors = asking(Promise.resolve(Float32Array.of(1, 0)), 0.1);
-  const {
-    relevance: judged,
-    covered,
-    dense,
-  } = await retrieve(parts, plain({ alsoAmong: [among], vectors, relevance: true }));
+  const asked = plain({ alsoAmong: [among], vectors, relevance: true });
+  const { relevance: judged, covered, dense } = await retrieve(parts, asked);
   const cosines = new Map(Array.from(dense.labels, (label, at) => [label, dense.scores[at]]));
   const expected = (label: number, words: number) => {
     const nearness = nearnessOf(cosines.get(label) ?? Number.NaN, 0.1);
     return [label, relevance({ covered: words, nearness })] as const;
   };
   assert.equal(covered, 1);
-  assert.deepEqual(
-    new Map(Array.from(judged?.labels ?? [], (label, at) => [label, judged?.scores[at]])),
-    new Map([expected(1, 1), expected(2, 0.5), expected(3, 0), expected(8, 0), expected(9, 0.25)]),
-  );
+  const found = new Map(Array.from(judged?.labels ?? [], (label, at) => [label, judged?.scores[at]]));
+  const all = [expected(1, 1), expected(2, 0.5), expected(3, 0), expected(8, 0), expected(9, 0.25)];
+  assert.deepEqual(found, new Map(all));
 });

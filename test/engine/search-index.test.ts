@@ -67,10 +67,7 @@ test('documents that lost files do not hold any more are named, and found when t
   const words = join(dir, 'words');
   for (const file of readdirSync(words)) if (file.endsWith('.segment')) rmSync(join(words, file));
   const again = await opened(t, { dir, encoderDir });
-  assert.deepEqual(
-    [...again.missing].sort((a, b) => a - b),
-    [2, 7, 40, 41],
-  );
+  assert.equal([...again.missing].sort((a, b) => a - b).join(), '2,7,40,41');
   await again.add(documents);
   assert.deepEqual([again.size, again.missing], [4, []]);
   assert.equal(labels(await again.search('sourdough'))[0], 2);

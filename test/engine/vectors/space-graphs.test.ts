@@ -85,39 +85,14 @@ test('a large space gets a graph in the background, keeps it over a restart, and
   await again.close();
 });
 
-const purges: { name: string; before: (space: VectorSpace, made: SpaceFixture) => Promise<VectorSpace> }[] = [
-  { name: 'at once', before: async (space) => space },
-  {
-    name: 'after a restart',
-    before: async (space, { options }) => {
-      await space.close();
-      return open(options, range(1, 1000));
-    },
-  },
-  {
-    name: 'after a restart without graphs',
-    before: async (space, { options }) => {
-      await space.close();
-      return open({ ...options, graphs: null }, range(1, 1000));
-    },
-  },
-  {
-    name: 'after a crash that left the file without its labels, and a restart without graphs',
-    before: async (space, { options }) => {
-      await space.close();
-      await rm(join(options.dir, 'graph', 'graph.json'));
-      return open({ ...options, graphs: null }, range(1, 1000));
-    },
-  },
-  {
-    name: 'while it grows',
-    before: async (space) => {
-      await addAll(space, range(5000, 9000));
-      return space;
-    },
-  },
-];
-for (const { name, before } of purges) {
+const restarts: Record<string, Partial<VectorSpaceOptions> | null> = {
+  'at once': null,
+  'after a restart': {},
+  'after a restart without graphs': { graphs: null },
+  'after a crash that left the file without its labels, and a restart without graphs': { graphs: null },
+  'while it grows': null,
+};
+for (const [name, restart] of Object.entries(restarts)) {
   test(`no graph has a removed vector after a purge: ${name}`, needsGraphs, async () => {
     await using made = await spaceFixture(threads, settings);
     const first = await open(made.options);
@@ -125,7 +100,10 @@ for (const { name, before } of purges) {
     await first.settled();
     assert.ok((await readFile(graphOf(made))).includes(floatsOf(0)));
     first.remove([0]);
-    const space = await before(first, made);
+    if (name === 'while it grows') await addAll(first, range(5000, 9000));
+    if (restart !== null) await first.close();
+    if (name.includes('crash')) await rm(join(made.options.dir, 'graph', 'graph.json'));
+    const space = restart === null ? first : await open({ ...made.options, ...restart }, range(1, 1000));
     await space.purge();
     for (const file of await graphFiles(made)) {
       const bytes = await readFile(join(made.options.dir, 'graph', file)).catch(() => Buffer.of());

@@ -108,10 +108,7 @@ test('deleted files are added again from the store', async () => {
 
 /** The files that were set aside, which have gone since with a save. */
 async function setAside({ warnings, options }: SpaceFixture): Promise<string[]> {
-  assert.deepEqual(
-    (await readdir(options.dir)).filter((name) => name.endsWith('.bad')),
-    [],
-  );
+  assert.doesNotMatch((await readdir(options.dir)).join(), /\.bad/);
   return warnings.flatMap((fields) => ('files' in fields ? (fields.files as string[]) : []));
 }
 
@@ -224,10 +221,8 @@ test('a save that fails leaves the old generation valid, and a later one succeed
     if (!name.endsWith('.new')) await copyFile(join(made.options.dir, name), join(copy.options.dir, name));
   }
   const manifest = JSON.parse(before.toString());
-  await writeFile(
-    join(copy.options.dir, 'manifest.json'),
-    JSON.stringify({ ...manifest, model_id: copy.options.modelId }),
-  );
+  const copied = JSON.stringify({ ...manifest, model_id: copy.options.modelId });
+  await writeFile(join(copy.options.dir, 'manifest.json'), copied);
   const old = await VectorSpace.open(copy.options, setOf(LABELS));
   assert.equal(old.missing.length, 0);
   assert.deepEqual(copy.warnings, []);

@@ -19,10 +19,8 @@ test('rows are counted and found by label; an erased one keeps its place and is 
   const rows = VectorRows.create(DIM);
   append(rows, Uint32Array.of(5, 70_000, 3));
   assert.deepEqual([rows.count, rows.live, [...rows.liveLabels()]], [3, 3, [5, 70_000, 3]]);
-  assert.deepEqual(
-    [5, 70_000, 3, 4, 2 ** 31].map((label) => rows.rowOf(label)),
-    [0, 1, 2, undefined, undefined],
-  );
+  const places = [5, 70_000, 3, 4, 2 ** 31].map((label) => rows.rowOf(label));
+  assert.deepEqual(places, [0, 1, 2, undefined, undefined]);
   assert.deepEqual([rows.erase(70_000), rows.erase(70_000), rows.erase(4)], [true, false, false]);
   assert.deepEqual([rows.count, rows.live, [...rows.liveLabels()]], [3, 2, [5, 3]]);
   assert.deepEqual([rows.has(70_000), rows.isLive(1), rows.rowOf(3)], [false, false, 2]);
@@ -78,13 +76,8 @@ test('a reader in another thread sees rows that were added or erased after it op
   sizes.add(bytes());
   assert.ok(sizes.size >= 3, 'the memory has grown');
   assert.deepEqual(await found(5_000_000, 1), Uint32Array.of(5_000_000));
-  const mean = await searcher.run('nearest', {
-    namespace,
-    rows: 1,
-    to: Uint32Array.of(5_000_000),
-    k: 1,
-    minScore: -1,
-  });
+  const to = Uint32Array.of(5_000_000);
+  const mean = await searcher.run('nearest', { namespace, rows: 1, to, k: 1, minScore: -1 });
   assert.deepEqual(mean?.labels, Uint32Array.of(5_000_000));
   rows.erase(59_999);
   assert.ok(!(await found(59_999, 100))?.includes(59_999));

@@ -69,10 +69,10 @@ test('facts are found and are no part of the length; a document without a text i
     { title: ['ant'], section: [], body: [''], facts: ['cat'] },
   ]);
   const frequencies = Object.fromEntries(
-    Array.from({ length: 3 }, (_, term) => [
-      termOf(segment.terms, term),
-      [...segment.postings.subarray(segment.starts[term], segment.starts[term + 1])].map((posting) => posting & 0xffff),
-    ]),
+    Array.from({ length: 3 }, (_, term) => {
+      const postings = segment.postings.subarray(segment.starts[term], segment.starts[term + 1]);
+      return [termOf(segment.terms, term), [...postings].map((posting) => posting & 0xffff)];
+    }),
   );
   const [title, fact] = [FIELD_WEIGHTS.title * UNITS, FACT_WEIGHT * UNITS];
   assert.deepEqual(frequencies, { ant: [title, title], bee: [UNITS + fact], cat: [fact, fact] });
@@ -96,10 +96,8 @@ test('documents of terms give the segment that the same documents of strings giv
         section: numbered(section),
         body: numbered(body),
       }));
-      assert.deepEqual(
-        new Uint8Array(buildSegmentOfTerms(lexicon, terms).buffer),
-        new Uint8Array(buildSegment(documents.map(withNames)).buffer),
-      );
+      const ofStrings = buildSegment(documents.map(withNames)).buffer;
+      assert.deepEqual(new Uint8Array(buildSegmentOfTerms(lexicon, terms).buffer), new Uint8Array(ofStrings));
     }),
   );
 });
@@ -124,18 +122,8 @@ test('ideographs are terms beside their pairs, and no part of the length', () =>
   const [[{ segment }], [{ segment: pairs }]] = bothWays([{ title: '猫', body: '東京で猫、犬 cafe 한국어' }]);
   const all = Array.from(segment.postings, (posting, term) => [termOf(segment.terms, term), posting & 0xffff] as const);
   const frequencies = all.filter(([term]) => term.charCodeAt(0) !== WORD_MARK);
-  assert.deepEqual(Object.fromEntries(frequencies), {
-    猫: 4 * (2 + 1),
-    東京: 4,
-    東: 4,
-    京で: 4,
-    京: 4,
-    で猫: 4,
-    犬: 4,
-    cafe: 4,
-    한국: 4,
-    국어: 4,
-  });
+  const pairsAndSingles = ['東京', '東', '京で', '京', 'で猫', '犬', 'cafe', '한국', '국어'].map((term) => [term, 4]);
+  assert.deepEqual(Object.fromEntries(frequencies), { 猫: 4 * (2 + 1), ...Object.fromEntries(pairsAndSingles) });
   assert.deepEqual([...segment.lengths], [4 * (2 + 7)]);
   assert.deepEqual(segment.lengths, pairs.lengths);
 });
@@ -159,10 +147,8 @@ test('a query of two characters or more ranks as over pairs alone; one ideograph
       assert.deepEqual(search(both, asked), search(pairs, asked));
       for (const single of ['猫', '犬', '本']) {
         const holders = passages.flatMap(({ title, body }, at) => (`${title}${body}`.includes(single) ? [at] : []));
-        assert.deepEqual(
-          [...search(both, analyzer.terms(single).stems).labels].sort((a, b) => a - b),
-          holders,
-        );
+        const found = [...search(both, analyzer.terms(single).stems).labels];
+        assert.equal(found.sort((a, b) => a - b).join(), holders.join());
       }
     }),
     { numRuns: 200 },

@@ -67,9 +67,8 @@ test('with a filter the hits are the first of those it allows', () => {
 });
 
 test('a query of more terms than are weighed keeps the rarest, and counts all that are known', () => {
-  const words = [
-    ...new Set([...workload.chunkWords(1), ...Array.from({ length: 12 }, (_, i) => workload.chunkWords(i)).flat()]),
-  ];
+  const chunks = Array.from({ length: 12 }, (_, i) => workload.chunkWords(i));
+  const words = [...new Set([...workload.chunkWords(1), ...chunks.flat()])];
   const plan = planQuery(corpus, eachAWord([...words, 'nobody', 'nothing']));
   assert.equal(plan.terms.length, 256);
   assert.ok(plan.known > 256 && plan.known <= words.length);

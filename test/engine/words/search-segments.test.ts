@@ -84,7 +84,7 @@ test('the hits are those of scoring every live document, after any adds, deletes
         }
       },
     ),
-    { numRuns: 300 },
+    { numRuns: 150 },
   );
 });
 

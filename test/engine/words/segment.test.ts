@@ -46,10 +46,8 @@ test('labels must be as many as the documents and ascend', () => {
     assert.throws(() => labelSegment(segment, Uint32Array.from(labels)), RangeError);
   }
   labelSegment(segment, Uint32Array.of(5, 0xffffffff));
-  assert.deepEqual(
-    [4, 5, 6, 0xffffffff].map((label) => ordinalOf(segment, label)),
-    [-1, 0, -1, 1],
-  );
+  const ordinals = [4, 5, 6, 0xffffffff].map((label) => ordinalOf(segment, label));
+  assert.deepEqual(ordinals, [-1, 0, -1, 1]);
 });
 
 test('seeking finds the first posting of an ordinal or a later one', () => {

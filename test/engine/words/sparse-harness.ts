@@ -28,22 +28,15 @@ export interface Threads {
 }
 
 export function openThreads(): Threads {
+  const pool = { threads: 1, maxQueue: 1000 };
   const searcher = (number: number) =>
     openThreadPool<SearchTasks>({
-      entry: programFile('threads/search-thread'),
-      name: `searcher ${number}`,
-      threads: 1,
-      maxQueue: 1000,
+      ...{ ...pool, entry: programFile('threads/search-thread'), name: `searcher ${number}` },
       data: { wordList: null },
     });
   return {
     searchers: [searcher(0), searcher(1)],
-    worker: openThreadPool<WorkTasks>({
-      entry: programFile('threads/work-thread'),
-      name: 'work',
-      threads: 1,
-      maxQueue: 1000,
-    }),
+    worker: openThreadPool<WorkTasks>({ ...pool, entry: programFile('threads/work-thread'), name: 'work' }),
   };
 }
 
@@ -75,9 +68,7 @@ export class SparseHarness {
 
   private constructor(
     { index, missing, lost }: OpenedIndex,
-    documents: Map<number, SparseDocument>,
-    lines: LogLine[],
-    searchers: Searchers,
+    { documents, lines, searchers }: Pick<SparseHarness, 'documents' | 'lines' | 'searchers'>,
     pools: readonly SearcherPool[],
   ) {
     this.index = index;
@@ -105,7 +96,7 @@ export class SparseHarness {
       { dir, storeId: 'store 1', searchers, worker, log, ...options },
       labelSetOf(documents.keys()),
     );
-    return new SparseHarness(opened, documents, lines, searchers, pools);
+    return new SparseHarness(opened, { documents, lines, searchers }, pools);
   }
 
   /** Model and add documents under labels from `first` on. */
@@ -136,10 +127,8 @@ export class SparseHarness {
     for (const searcher of this.#pools) {
       for (const terms of [...words.map((word) => [word]), [...words]]) {
         const answer = await searcher.run('find', { ...wordsOnly, namespace, query: terms.join(' '), k });
-        assert.deepEqual(
-          answer?.sparse && { labels: answer.sparse.labels, scores: answer.sparse.scores },
-          firstHits(referenceHits(this.documents, terms), k),
-        );
+        const found = answer?.sparse && { labels: answer.sparse.labels, scores: answer.sparse.scores };
+        assert.deepEqual(found, firstHits(referenceHits(this.documents, terms), k));
       }
     }
   }

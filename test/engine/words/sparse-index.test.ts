@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { after, before, type TestContext, test } from 'node:test';
 import { randomStream } from '../../../bench/workload.ts';
 import { IndexClosedError } from '../../../src/engine/index-folder.ts';
 import { createScratch } from '../../../src/engine/words/search-segments.ts';
 import { createDeletions } from '../../../src/engine/words/segment.ts';
+import type { SparseIndexOptions } from '../../../src/engine/words/sparse-index.ts';
 import { SparseSearcher } from '../../../src/engine/words/sparse-searcher.ts';
 import { QueueFullError, type SharedPool } from '../../../src/threads/thread-pool.ts';
 import { buildSegment } from './small-corpus.ts';
@@ -28,24 +29,31 @@ before(() => {
 });
 after(() => closeThreads(threads));
 
+/** An empty index in a folder of its own, which are closed and deleted behind the test. */
+async function openedIndex(t: TestContext, options: Partial<SparseIndexOptions> = {}, pools = threads) {
+  const folder = await temporaryFolder();
+  const harness = await SparseHarness.open(pools, folder.path, new Map(), options);
+  t.after(async () => {
+    await harness.index.close();
+    await folder[Symbol.asyncDispose]();
+  });
+  return Object.assign(harness, { path: folder.path });
+}
 function randomDocument(random: () => number) {
   const words = (most: number) =>
     Array.from({ length: Math.floor(random() * most) }, () => WORDS[Math.floor(random() ** 2 * WORDS.length)]);
   return { title: words(3), section: words(2), body: words(20) };
 }
 
-test('when add resolves, every searcher finds the documents', async () => {
-  await using folder = await temporaryFolder();
-  const harness = await SparseHarness.open(threads, folder.path, new Map());
+test('when add resolves, every searcher finds the documents', async (t) => {
+  const harness = await openedIndex(t);
   await harness.add(7, [documentOf('ant', 'bee'), documentOf('bee', 'cat')]);
   await harness.assertExact(WORDS);
-  await harness.index.close();
 });
 
-test('documents added and removed at once by many callers are all searchable exactly, in a bounded number of segments', async () => {
-  await using folder = await temporaryFolder();
+test('documents added and removed at once by many callers are all searchable exactly, in a bounded number of segments', async (t) => {
   const random = randomStream(1, 0, 0);
-  const harness = await SparseHarness.open(threads, folder.path, new Map(), { maxSegments: 16 });
+  const harness = await openedIndex(t, { maxSegments: 16 });
   let nextLabel = 1;
   for (let round = 0; round < 6; round++) {
     const adds = Array.from({ length: 60 }, () => {
@@ -64,61 +72,48 @@ test('documents added and removed at once by many callers are all searchable exa
   const { segments, docs } = harness.index.stats();
   assert.equal(docs, harness.documents.size);
   assert.ok(segments <= 8, `${segments} segments`);
-  await harness.index.close();
 });
 
-test('a document deleted while its segment is being merged stays deleted', async () => {
-  await using folder = await temporaryFolder();
-  const harness = await SparseHarness.open(threads, folder.path, new Map());
+test('a document deleted while its segment is being merged stays deleted', async (t) => {
+  const harness = await openedIndex(t);
   for (let label = 0; label < 5; label++) await harness.add(label, [documentOf('ant', WORDS[label])]);
   const consolidated = harness.index.consolidate();
   await threads.worker.run('mergeSegments', []);
   harness.remove([1, 3]);
   await consolidated;
   await harness.assertExact(WORDS);
-  assert.deepEqual(
-    { segments: harness.index.stats().segments, docs: harness.index.stats().docs },
-    { segments: 1, docs: 3 },
-  );
-  await harness.index.close();
+  const { segments, docs } = harness.index.stats();
+  assert.deepEqual({ segments, docs }, { segments: 1, docs: 3 });
 });
 
-test('a label removed before it is added is never found', async () => {
-  await using folder = await temporaryFolder();
-  const harness = await SparseHarness.open(threads, folder.path, new Map());
+test('a label removed before it is added is never found', async (t) => {
+  const harness = await openedIndex(t);
   harness.index.remove([2]);
   await harness.add(1, [documentOf('ant'), documentOf('ant'), documentOf('ant')]);
   harness.documents.delete(2);
   await harness.assertExact(['ant']);
-  await harness.index.close();
 });
 
-test('adding a label again changes nothing', async () => {
-  await using folder = await temporaryFolder();
-  const harness = await SparseHarness.open(threads, folder.path, new Map());
+test('adding a label again changes nothing', async (t) => {
+  const harness = await openedIndex(t);
   const documents = [documentOf('ant'), documentOf('ant', 'bee')];
   await Promise.all([harness.add(1, documents), harness.add(1, documents)]);
   await harness.add(2, [documentOf('ant', 'bee')]);
   await harness.assertExact(WORDS);
   assert.equal(harness.index.stats().docs, 2);
-  await harness.index.close();
 });
 
-test('adds past the bound are refused and those before it are kept', async () => {
-  await using folder = await temporaryFolder();
-  const harness = await SparseHarness.open(threads, folder.path, new Map(), { maxWaiting: 3 });
-  const outcomes = await Promise.allSettled(
-    Array.from({ length: 6 }, (_, label) =>
-      harness.index.add(buildSegment([documentOf('ant')]).buffer, Uint32Array.of(label)),
-    ),
-  );
+test('adds past the bound are refused and those before it are kept', async (t) => {
+  const harness = await openedIndex(t, { maxWaiting: 3 });
+  const { buffer } = buildSegment([documentOf('ant')]);
+  const adds = Array.from({ length: 6 }, (_, label) => harness.index.add(buffer.slice(0), Uint32Array.of(label)));
+  const outcomes = await Promise.allSettled(adds);
   outcomes.forEach((outcome, label) => {
     if (outcome.status === 'fulfilled') harness.documents.set(label, documentOf('ant'));
     else assert.ok(outcome.reason instanceof QueueFullError);
   });
   assert.ok(harness.documents.size >= 3 && harness.documents.size < 6);
   await harness.assertExact(['ant']);
-  await harness.index.close();
 });
 
 test('labels that do not ascend or do not match the documents are refused', async () => {
@@ -131,8 +126,7 @@ test('labels that do not ascend or do not match the documents are refused', asyn
   await assert.rejects(harness.index.add(buffer, Uint32Array.of(1, 2)), IndexClosedError);
 });
 
-test('an add whose publication fails is not searchable, and succeeds when it is tried again', async () => {
-  await using folder = await temporaryFolder();
+test('an add whose publication fails is not searchable, and succeeds when it is tried again', async (t) => {
   let failures = 0;
   const [reliable, flaky] = threads.searchers;
   const failing: SharedPool<SearchTasks> = {
@@ -144,7 +138,7 @@ test('an add whose publication fails is not searchable, and succeeds when it is 
     queued: 0,
     load: 0,
   };
-  const harness = await SparseHarness.open({ ...threads, searchers: [reliable, failing] }, folder.path, new Map());
+  const harness = await openedIndex(t, {}, { ...threads, searchers: [reliable, failing] as never });
   await harness.add(1, [documentOf('ant')]);
   failures = 1;
   const { buffer } = buildSegment([documentOf('ant', 'ant'), documentOf('bee')]);
@@ -155,12 +149,10 @@ test('an add whose publication fails is not searchable, and succeeds when it is 
   await harness.add(2, [documentOf('ant', 'ant')]);
   await harness.index.add(buildSegment([documentOf('bee')]).buffer, Uint32Array.of(3));
   await harness.assertExact(WORDS);
-  await harness.index.close();
 });
 
-test('a searcher that lost its segments gets them with the next publication, or when it is asked', async () => {
-  await using folder = await temporaryFolder();
-  const harness = await SparseHarness.open(threads, folder.path, new Map());
+test('a searcher that lost its segments gets them with the next publication, or when it is asked', async (t) => {
+  const harness = await openedIndex(t);
   await harness.add(1, [documentOf('ant')]);
   await threads.searchers[0].run('publish', { namespace, ids: [], added: [] });
   await harness.add(2, [documentOf('ant')]);
@@ -171,7 +163,6 @@ test('a searcher that lost its segments gets them with the next publication, or 
   for (const { sparse, covered } of await Promise.all(asked))
     assert.deepEqual([[...sparse.labels], covered], [[1, 2], 1]);
   await harness.assertExact(WORDS);
-  await harness.index.close();
 });
 
 test('a searcher has no corpus until all segments of the first snapshot are there', () => {
@@ -193,18 +184,16 @@ test('a searcher knows how much memory publications have made it drop', () => {
   assert.equal(searcher.droppedBytes, buffer.byteLength);
 });
 
-test('after a purge no file and no segment holds a term of a removed document', async () => {
-  await using folder = await temporaryFolder();
-  const harness = await SparseHarness.open(threads, folder.path, new Map());
+test('after a purge no file and no segment holds a term of a removed document', async (t) => {
+  const harness = await openedIndex(t);
   await harness.add(1, [documentOf('ant', 'secretword'), documentOf('ant')]);
   await harness.index.save();
-  assert.ok((await filesHolding(folder.path, 'secretword')).length > 0);
+  assert.ok((await filesHolding(harness.path, 'secretword')).length > 0);
   harness.remove([1]);
   await harness.index.purge();
-  assert.deepEqual(await filesHolding(folder.path, 'secretword'), []);
+  assert.deepEqual(await filesHolding(harness.path, 'secretword'), []);
   assert.equal(harness.index.stats().deletions, 0);
   await harness.assertExact(WORDS);
-  await harness.index.close();
 });
 
 async function filesHolding(dir: string, word: string): Promise<string[]> {

@@ -26,17 +26,11 @@ after(() => closeThreads(threads));
 async function makeIndex(dir: string): Promise<{ documents: Map<number, SparseDocument>; files: string[] }> {
   const random = randomStream(3, 0, 0);
   const harness = await SparseHarness.open(threads, dir, new Map());
-  for (const [first, count] of [
-    [1, 40],
-    [100, 30],
-    [200, 20],
-  ]) {
-    const documents = Array.from({ length: count }, () =>
-      documentOf(
-        ...Array.from({ length: 1 + Math.floor(random() * 30) }, () => WORDS[Math.floor(random() * WORDS.length)]),
-      ),
-    );
-    await harness.add(first, documents);
+  for (const [first, count] of Object.entries({ 1: 40, 100: 30, 200: 20 })) {
+    const someWords = () =>
+      Array.from({ length: 1 + Math.floor(random() * 30) }, () => WORDS[Math.floor(random() * WORDS.length)]);
+    const documents = Array.from({ length: count }, () => documentOf(...someWords()));
+    await harness.add(Number(first), documents);
   }
   await harness.index.close();
   const files = (await readdir(dir)).filter((file) => file.endsWith('.segment')).sort();
@@ -56,10 +50,7 @@ async function assertRecovers(
   await harness.addMissing();
   await harness.assertExact(WORDS);
   await harness.index.close();
-  assert.deepEqual(
-    (await readdir(dir)).filter((file) => !/^(\d+\.segment|manifest\.json)$/.test(file)),
-    [],
-  );
+  for (const file of await readdir(dir)) assert.match(file, /^(\d+\.segment|manifest\.json)$/);
   const again = await SparseHarness.open(threads, dir, documents, { storeId });
   assert.deepEqual({ missing: again.missing.length, lines: again.lines }, { missing: 0, lines: [] });
   await again.assertExact(WORDS);
@@ -94,10 +85,8 @@ test('an empty or truncated segment file is set aside', async () => {
     const { documents, files } = await makeIndex(folder.path);
     await truncate(join(folder.path, files[0]), size);
     const { lines } = await assertRecovers(folder.path, documents, 40);
-    assert.deepEqual(
-      lines.map(({ level, fields }) => ({ level, file: 'file' in fields ? fields.file : undefined })),
-      [{ level: 'warn', file: files[0] }],
-    );
+    const [{ level, fields }, ...others] = lines;
+    assert.deepEqual([level, 'file' in fields && fields.file, others], ['warn', files[0], []]);
   }
 });
 

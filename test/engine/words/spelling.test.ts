@@ -67,18 +67,12 @@ test('a corpus knows the words that a live passage has', () => {
 });
 
 test('an unfinished word becomes those of most passages, of all segments together, one for each stem', () => {
-  const texts = [
-    ...Array.from({ length: 7 }, () => 'stations'),
-    ...Array.from({ length: 6 }, () => 'station stampede'),
-    ...Array.from({ length: 5 }, () => 'steam'),
-    ...Array.from({ length: 4 }, () => 'stork stave'),
-    ...Array.from({ length: 3 }, () => 'stilt st45'),
-    // So many words of one passage that the common ones are far apart.
-    Array.from({ length: 200 }, (_, at) => `stz${String.fromCharCode(97 + (at % 26), 97 + Math.floor(at / 26))}`).join(
-      ' ',
-    ),
-    'sturgeon',
-  ];
+  const often = { stations: 7, 'station stampede': 6, steam: 5, 'stork stave': 4, 'stilt st45': 3 };
+  // So many words of one passage that the common ones are far apart.
+  const letters = (at: number) => String.fromCharCode(97 + (at % 26), 97 + Math.floor(at / 26));
+  const rare = Array.from({ length: 200 }, (_, at) => `stz${letters(at)}`).join(' ');
+  const common = Object.entries(often).flatMap(([text, count]) => Array<string>(count).fill(text));
+  const texts = [...common, rare, 'sturgeon'];
   const known = wordsIn(corpusOf(...texts));
   const completed = (beginning: string) => known.completions(beginning).map(({ word }) => word);
   assert.deepEqual(completed('st'), ['stations', 'stampede', 'steam', 'stave', 'stork']);
