@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { type AddressInfo, connect, type Socket } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { test } from 'node:test';
 import { BodyRoom } from '../../src/compute/structures/body-room.ts';
 import { DomainError } from '../../src/domain/errors.ts';
 import { ClientPace, paceLimits } from '../../src/http/client-sockets.ts';
+import { deferred } from '../deferred.ts';
 import { until } from '../process/service.ts';
-import { rawHead, testServer, writer } from './test-server.ts';
+import { listenAnywhere, rawHead, testServer, writer } from './test-server.ts';
 
 test('bodies beyond the room are not read until others are answered, and small ones do not wait', async (t) => {
   const size = 1_000_000;
@@ -20,8 +21,7 @@ test('bodies beyond the room are not read until others are answered, and small o
     });
     done(null, payload);
   });
-  await app.listen({ host: '127.0.0.1', port: 0 });
-  const { port } = app.server.address() as AddressInfo;
+  const port = await listenAnywhere(app);
   const head = rawHead('POST', '/v1/pages', 'content-type: application/json', `content-length: ${body.length}`);
   const send = async (part: string) => {
     const socket = connect(port, '127.0.0.1').resume();
@@ -29,9 +29,8 @@ test('bodies beyond the room are not read until others are answered, and small o
     socket.write(head + part);
     return socket;
   };
-  const parts = [body.slice(0, size - 1), body.slice(0, size - 1), body.slice(0, size - 1)];
   const sockets: Socket[] = [];
-  for (const part of parts) sockets.push(await send(part));
+  for (let no = 0; no < 3; no++) sockets.push(await send(body.slice(0, size - 1)));
   t.after(() => {
     for (const socket of sockets) socket.destroy();
   });
@@ -60,8 +59,7 @@ test('bodies without an end on routes that do not write do not hold up pages', a
     });
     done(null, payload);
   });
-  await app.listen({ host: '127.0.0.1', port: 0 });
-  const { port } = app.server.address() as AddressInfo;
+  const port = await listenAnywhere(app);
   const paths = ['/v1/search', '/v1/search/batch', '/mcp', '/v1/sessions'];
   const sockets = await Promise.all(
     paths.map(async (path) => {
@@ -86,10 +84,10 @@ test('bodies without an end on routes that do not write do not hold up pages', a
 
 test('a body in crumbs is cut off, one in small pieces is read', async (t) => {
   const { app, asked } = testServer(t);
-  await app.listen({ host: '127.0.0.1', port: 0 });
+  const port = await listenAnywhere(app);
   const head = rawHead('POST', '/v1/pages', 'content-type: application/json', 'transfer-encoding: chunked');
   const send = async (piece: string, count: number) => {
-    const socket = connect((app.server.address() as AddressInfo).port, '127.0.0.1');
+    const socket = connect(port, '127.0.0.1');
     const closed = new Promise((resolve) => socket.once('close', resolve));
     let text = '';
     socket
@@ -113,16 +111,13 @@ test('a body in crumbs is cut off, one in small pieces is read', async (t) => {
 });
 
 test('a body that stops arriving is answered 408 on every route, one that waits to be read here is not', async (t) => {
-  let read = () => {};
-  const gate = new Promise<void>((resolve) => {
-    read = resolve;
-  });
+  const gate = deferred();
   let imports = 0;
   const { app } = testServer(
     t,
     {
       'import.begin': async ({ bytes }) => {
-        if (++imports === 1) await gate;
+        if (++imports === 1) await gate.promise;
         let length = 0;
         for await (const piece of bytes) length += piece.length;
         throw new DomainError('invalid', `${length} bytes were read`);
@@ -130,9 +125,9 @@ test('a body that stops arriving is answered 408 on every route, one that waits 
     },
     { bounds: { pace: new ClientPace({ ...paceLimits, bodyMs: 20, bodyBytes: 1, lookEveryMs: 20 }) } },
   );
-  await app.listen({ host: '127.0.0.1', port: 0 });
+  const port = await listenAnywhere(app);
   const send = async (path: string, type: string, length: number, part: string) => {
-    const socket = connect((app.server.address() as AddressInfo).port, '127.0.0.1');
+    const socket = connect(port, '127.0.0.1');
     await once(socket, 'connect');
     socket.write(rawHead('POST', path, `content-type: ${type}`, `content-length: ${length}`) + part);
     return socket;
@@ -151,7 +146,7 @@ test('a body that stops arriving is answered 408 on every route, one that waits 
     assert.match(String((await once(socket, 'data'))[0]), /^HTTP\/1\.1 408 /, path);
   }
   const answered = once(waiting, 'data');
-  read();
+  gate.resolve();
   assert.match(String((await answered)[0]), /^HTTP\/1\.1 422 [\s\S]*1000000 bytes were read/);
   waiting.destroy();
 });

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { type AddressInfo, connect } from 'node:net';
+import { connect } from 'node:net';
 import { test } from 'node:test';
 import type { AskResponse } from '../../src/domain/ask.ts';
 import { DomainError } from '../../src/domain/errors.ts';
 import { stopListening } from '../../src/http/listen.ts';
-import { type Answers, reader, testServer, writer } from './test-server.ts';
+import { type Answers, bearer, listenAnywhere, rawHead, reader, testServer, writer } from './test-server.ts';
 
 const answer: AskResponse = {
   ...{ kind: 'none', question: 'Herons?', quotes: [], pages: [], period: null, no_results: null },
@@ -23,12 +23,7 @@ const answering: Answers = {
 const asking = (answers: Answers, t: { after(run: () => unknown): void }) => {
   const { app, asked } = testServer(t as never, answers);
   const ask = (payload: object, headers: Record<string, string> = {}, token = writer) =>
-    app.inject({
-      method: 'POST',
-      url: '/v1/ask',
-      payload,
-      headers: { host: 'localhost', authorization: `Bearer ${token}`, ...headers },
-    });
+    app.inject({ method: 'POST', url: '/v1/ask', payload, headers: { ...bearer(token), ...headers } });
   return { app, asked, ask };
 };
 
@@ -38,16 +33,12 @@ test('a question is answered whole, or as events where the client takes them', a
   assert.deepEqual([whole.statusCode, whole.json()], [200, answer]);
   const streamed = await ask({ question: 'Herons?' }, events);
   assert.equal(streamed.headers['content-type'], 'text/event-stream', streamed.body);
-  assert.equal(
-    streamed.body,
-    [
-      ['quotes', JSON.stringify(answer)],
-      ['sentence', String.raw`{"text":"Fish.\n","quotations":[]}`],
-      ['done', JSON.stringify(answer)],
-    ]
-      .map(([event, data]) => `event: ${event}\ndata: ${data}\n\n`)
-      .join(''),
-  );
+  const sent = [
+    `event: quotes\ndata: ${JSON.stringify(answer)}\n\n`,
+    String.raw`event: sentence${'\n'}data: {"text":"Fish.\n","quotations":[]}${'\n\n'}`,
+    `event: done\ndata: ${JSON.stringify(answer)}\n\n`,
+  ];
+  assert.equal(streamed.body, sent.join(''));
 });
 
 test('a model needs the scope to write, a preview of it does not', async (t) => {
@@ -74,15 +65,13 @@ test('an error before the first event has its status, a later one is an event', 
     [new DomainError('shutting_down', 'the service is stopping'), { status: 503, detail: 'the service is stopping' }],
     [new Error('secret'), { status: 500, detail: 'internal error' }],
   ] as const) {
-    const failing = asking(
-      {
-        'search.ask': async ({ report }) => {
-          report?.({ event: 'quotes', data: answer });
-          throw error;
-        },
+    const answers: Answers = {
+      'search.ask': async ({ report }) => {
+        report?.({ event: 'quotes', data: answer });
+        throw error;
       },
-      t,
-    );
+    };
+    const failing = asking(answers, t);
     const { body } = await failing.ask({ question: 'Herons?' }, events);
     assert.equal(body.split('\n\n')[1], `event: error\ndata: ${JSON.stringify(data)}`);
   }
@@ -100,14 +89,12 @@ test('a client that leaves, and a server that closes, end the question', async (
     },
     t,
   );
-  await app.listen({ host: '127.0.0.1', port: 0 });
-  const { port } = app.server.address() as AddressInfo;
+  const port = await listenAnywhere(app);
   const open = async () => {
     const socket = connect(port, '127.0.0.1');
     const body = JSON.stringify({ question: 'Herons?' });
-    socket.write(
-      `POST /v1/ask HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer ${writer}\r\naccept: text/event-stream\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
-    );
+    const headers = ['accept: text/event-stream', 'content-type: application/json', `content-length: ${body.length}`];
+    socket.write(rawHead('POST', '/v1/ask', ...headers) + body);
     await once(socket, 'data');
     return socket;
   };

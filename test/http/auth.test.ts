@@ -67,13 +67,8 @@ test('every route answers 401 to anything but one right bearer token', async (t)
   for (const route of locked) {
     for (const [name, headers] of Object.entries(wrong)) {
       if (route !== locked[0] && !onEachRoute.includes(name)) continue;
-      const request = [
-        `${route.method} ${concrete(route)} HTTP/1.1`,
-        'host: localhost',
-        ...headers,
-        'content-length: 0',
-      ];
-      const { status, body } = await sendRaw(app, `${request.join('\r\n')}\r\n\r\n`);
+      const request = [`${route.method} ${concrete(route)} HTTP/1.1`, 'host: localhost', ...headers];
+      const { status, body } = await sendRaw(app, [...request, 'content-length: 0', '', ''].join('\r\n'));
       assert.deepEqual([name, status, JSON.parse(body)], [name, 401, unauthenticated], route.url);
     }
     for (const query of [`token=${writer}`, `access_token=${writer}`, `authorization=Bearer%20${writer}`]) {
@@ -105,12 +100,8 @@ test('a token passes where its scope is enough, in any case of the scheme, and g
 
 test('authentication comes before the body is read or checked, and before a route is said to be unknown', async (t) => {
   const { app } = testServer(t);
-  const broken = {
-    method: 'POST',
-    url: '/v1/search',
-    payload: '{',
-    headers: { 'content-type': 'application/json' },
-  } as const;
+  const json = { 'content-type': 'application/json' };
+  const broken = { method: 'POST', url: '/v1/search', payload: '{', headers: json } as const;
   assert.equal((await app.inject(broken)).statusCode, 401);
   for (const url of ['/v1/nothing', '/nothing', '/v1/pages/%zz', `/v1/pages/${'x'.repeat(3000)}`]) {
     const unknown = await app.inject({ url });
@@ -124,9 +115,13 @@ test('exactly the holders of the tokens are found', () => {
   const tokens = fc.uniqueArray(fc.string({ minLength: 1 }), { minLength: 1, maxLength: 5 });
   fc.assert(
     fc.property(tokens, fc.string(), (known, other) => {
-      const list = known.map(
-        (token, at): AuthToken => ({ name: `${at}`, library: 'default', token, scopes: ['read'] }),
-      );
+      const token = (token: string, at: number) => ({
+        name: `${at}`,
+        library: 'default',
+        token,
+        scopes: ['read' as const],
+      });
+      const list: AuthToken[] = known.map(token);
       const access = new Access({
         operatorTokens: () => list,
         libraries: new Set(['default']),

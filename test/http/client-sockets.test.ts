@@ -1,4 +1,5 @@
 /** One rule for each connection: requests one after another, answers that are not read, time limits in a process that was delayed. */
+
 import assert from 'node:assert/strict';
 import { EventEmitter, once } from 'node:events';
 import type { ServerResponse } from 'node:http';
@@ -9,6 +10,7 @@ import type { ClusterListResponse } from '../../src/domain/cluster.ts';
 import type { QueryLogRunResponse } from '../../src/domain/query-log.ts';
 import { ClientPace, maxAhead, paceLimits } from '../../src/http/client-sockets.ts';
 import type { HttpApp } from '../../src/http/http-app.ts';
+import { deferred } from '../deferred.ts';
 import { until } from '../process/service.ts';
 import { type Answers, rawHead, reader, type TestServer, testServer } from './test-server.ts';
 
@@ -52,12 +54,9 @@ async function listening(
 
 /** A server that lists models once `answer` was called. */
 async function waiting(t: TestContext, prepare?: (app: HttpApp) => void): Promise<TestServer & { answer: () => void }> {
-  let answer = () => {};
-  const answered = new Promise<void>((resolve) => {
-    answer = resolve;
-  });
-  const server = await listening(t, { 'model.list': async () => answered.then(() => ({ models: [] })) }, {}, prepare);
-  return { ...server, answer: () => answer() };
+  const { promise, resolve: answer } = deferred();
+  const server = await listening(t, { 'model.list': async () => promise.then(() => ({ models: [] })) }, {}, prepare);
+  return { ...server, answer };
 }
 
 /** Also after an error, which `once` would throw. */

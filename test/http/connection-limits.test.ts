@@ -4,8 +4,9 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import { test } from 'node:test';
 import { connectionsOf, nodeServerOptions, openFileLimit } from '../../src/http/connection-limits.ts';
 import type { HttpApp } from '../../src/http/http-app.ts';
+import { deferred } from '../deferred.ts';
 import { until } from '../process/service.ts';
-import { rawHead, testServer } from './test-server.ts';
+import { listenAnywhere, rawHead, testServer } from './test-server.ts';
 
 test('limits are within what slow clients may cost', async (t) => {
   const { app } = testServer(t);
@@ -21,7 +22,7 @@ test('connections that are silent, or stop in the middle of headers or body, are
   const { app } = testServer(t);
   app.server.headersTimeout = 20;
   app.server.requestTimeout = 20;
-  await app.listen({ host: '127.0.0.1', port: 0 });
+  const port = await listenAnywhere(app);
   const beginnings = [
     '',
     'GET /healthz HTTP/1.1\r\nhost: loc',
@@ -29,7 +30,7 @@ test('connections that are silent, or stop in the middle of headers or body, are
   ];
   const answers = await Promise.all(
     beginnings.map(async (beginning) => {
-      const socket = connect((app.server.address() as AddressInfo).port, '127.0.0.1');
+      const socket = connect(port, '127.0.0.1');
       let answer = '';
       socket.on('data', (data) => {
         answer += data;
@@ -45,15 +46,8 @@ test('connections that are silent, or stop in the middle of headers or body, are
 
 test('the number of connections follows the open files that the process may have', () => {
   const table = 'Limit                     Soft Limit           Hard Limit           Units     \n';
-  assert.equal(
-    openFileLimit(`${table}Max open files            200                  4096                 files\n`),
-    200,
-  );
-  assert.equal(
-    openFileLimit(`${table}Max open files            unlimited            unlimited            files\n`),
-    Infinity,
-  );
-  assert.equal(openFileLimit(''), 10_240);
+  const limit = (soft: string) => openFileLimit(`${table}Max open files            ${soft}         4096      files\n`);
+  assert.deepEqual([limit('200 '), limit('unlimited '), openFileLimit('')], [200, Infinity, 10_240]);
   assert.deepEqual([Infinity, 20_000, 1_024, 200, 20, 1].map(connectionsOf), [15_000, 15_000, 896, 72, 6, 1]);
 });
 
@@ -65,10 +59,7 @@ async function connected(app: HttpApp): Promise<Socket> {
 }
 
 test('who has shown no token makes room first, then who has nothing to ask, and never who is being answered', async (t) => {
-  let answer = () => {};
-  const answered = new Promise<void>((resolve) => {
-    answer = resolve;
-  });
+  const { promise: answered, resolve: answer } = deferred();
   const { app, asked } = testServer(
     t,
     { 'model.list': async () => answered.then(() => ({ models: [] })), 'cluster.runs': () => ({ runs: [] }) },

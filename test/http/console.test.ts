@@ -14,23 +14,20 @@ async function consoleServer(t: TestContext) {
   const consoleDir = join(home, 'console');
   mkdirSync(join(consoleDir, 'assets', 'inner'), { recursive: true });
   writeFileSync(join(home, 'secret.txt'), 'secret');
-  writeFileSync(join(consoleDir, 'index.html'), '<!doctype html><title>The console</title>');
-  writeFileSync(join(consoleDir, 'favicon.svg'), '<svg xmlns="http://www.w3.org/2000/svg"/>');
-  writeFileSync(join(consoleDir, 'icon-192.png'), 'png');
-  writeFileSync(join(consoleDir, 'manifest.webmanifest'), '{}');
-  writeFileSync(join(consoleDir, 'service-worker.js'), 'const version = 1;');
-  writeFileSync(join(consoleDir, 'assets', 'app-1a2b3c.js'), 'export const one = 1;');
-  writeFileSync(join(consoleDir, 'assets', 'app-1a2b3c.css'), 'body { margin: 0 }');
-  writeFileSync(join(consoleDir, 'assets', 'inner', 'font.woff2'), 'font');
-  writeFileSync(join(consoleDir, 'assets', '.hidden'), 'hidden');
+  const files = {
+    'index.html': '<!doctype html><title>The console</title>',
+    'favicon.svg': '<svg xmlns="http://www.w3.org/2000/svg"/>',
+    'icon-192.png': 'png',
+    'manifest.webmanifest': '{}',
+    'service-worker.js': 'const version = 1;',
+    'assets/app-1a2b3c.js': 'export const one = 1;',
+    'assets/app-1a2b3c.css': 'body { margin: 0 }',
+    'assets/inner/font.woff2': 'font',
+    'assets/.hidden': 'hidden',
+  };
+  for (const [name, content] of Object.entries(files)) writeFileSync(join(consoleDir, name), content);
   const { app, lines } = testServer(null, {}, { consoleDir });
-  t.after(() =>
-    assert.deepEqual(
-      lines.filter((line) => /"level":[4-6]0/.test(line)),
-      [],
-      'nothing is warned of',
-    ),
-  );
+  t.after(() => assert.doesNotMatch(lines.join('\n'), /"level":[4-6]0/, 'nothing is warned of'));
   t.after(() => app.close());
   await app.listen({ host: '127.0.0.1', port: 0 });
   return { app, consoleDir, home };
@@ -51,11 +48,8 @@ test('page, icon and assets are served without a token, with their types and a s
   ]) {
     for (const method of ['GET', 'HEAD'] as const) {
       const { statusCode, headers, body } = await app.inject({ method, url });
-      assert.deepEqual(
-        [statusCode, headers['content-type'], headers['cache-control'], body === ''],
-        [200, type, caching, method === 'HEAD'],
-        url,
-      );
+      const sent = [statusCode, headers['content-type'], headers['cache-control'], body === ''];
+      assert.deepEqual(sent, [200, type, caching, method === 'HEAD'], url);
       assert.equal(headers['content-security-policy'], policy);
       assert.equal(headers['x-content-type-options'], 'nosniff');
       assert.equal(headers['referrer-policy'], 'no-referrer');

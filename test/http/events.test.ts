@@ -1,7 +1,7 @@
 /** The event stream over real HTTP: the whole system, the `eventsource` client, raw sockets that do not read. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { type AddressInfo, connect, type Socket } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { EventSource } from 'eventsource';
@@ -18,15 +18,14 @@ import { WholeSystem } from '../app/whole-system.ts';
 import { jobRow } from '../machines/rows.ts';
 import { until } from '../process/service.ts';
 import { TemporaryStore } from '../store/temporary-store.ts';
-import { reader, testServer, writer } from './test-server.ts';
+import { listenAnywhere, reader, testServer, writer } from './test-server.ts';
 
 /** The system knows an error by its class, which is that of the compiled module. */
 const { JobError }: typeof import('../../src/domain/errors.ts') = await compiled('domain/errors');
 
 async function listening(t: TestContext, app: HttpApp): Promise<string> {
   t.after(() => stopListening(app, 1000));
-  await app.listen({ host: '127.0.0.1', port: 0 });
-  return `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
+  return `http://127.0.0.1:${await listenAnywhere(app)}`;
 }
 
 /** Has a client connect again at once, and not after its three seconds. */

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { type AddressInfo, connect } from 'node:net';
+import { connect } from 'node:net';
 import { test } from 'node:test';
 import { DomainError, type ErrorCode } from '../../src/domain/errors.ts';
 import { statusOf } from '../../src/http/http-app.ts';
+import { deferred } from '../deferred.ts';
 import { nothingFound } from './search-defaults.ts';
-import { rawHead, testServer, writer } from './test-server.ts';
+import { listenAnywhere, rawHead, testServer, writer } from './test-server.ts';
 
 const headers = { authorization: `Bearer ${writer}` };
 
@@ -54,42 +55,36 @@ test('anything else is 500 without its text, and logged with it', async (t) => {
     assert.deepEqual([answer.statusCode, answer.json()], [500, { detail: 'internal error' }]);
   }
   const logged = lines.map((line) => JSON.parse(line)).filter(({ level }) => level === 50);
-  assert.deepEqual(
-    logged.map(({ err, route }) => [err.message, route]),
-    [
-      ['canary in a stack', '/v1/pages/:page_id'],
-      ['canary with a status', '/v1/pages/:page_id/status'],
-    ],
-  );
+  const told = logged.map(({ err, route }) => `${err.message} ${route}`);
+  const page = '/v1/pages/:page_id';
+  assert.deepEqual(told, [`canary in a stack ${page}`, `canary with a status ${page}/status`]);
 });
 
 test('when the caller leaves, the work is told to stop, with a body and without', async (t) => {
   const signals: AbortSignal[] = [];
-  let begun = (_signal: AbortSignal): void => {};
+  let begun = deferred<AbortSignal>();
   const wait = (signal: AbortSignal | undefined): Promise<never> =>
     new Promise((_resolve, reject) => {
       assert.ok(signal);
       signals.push(signal);
       signal.addEventListener('abort', () => reject(signal.reason));
-      begun(signal);
+      begun.resolve(signal);
     });
   const { app, lines } = testServer(t, {
     'search.query': (_request, signal) => wait(signal),
     'page.get': (_, signal) => wait(signal),
   });
-  await app.listen({ host: '127.0.0.1', port: 0 });
+  const port = await listenAnywhere(app);
   const body = '{"query":"x"}';
   const requests = [
     `${rawHead('POST', '/v1/search', 'content-type: application/json', `content-length: ${body.length}`)}${body}`,
     rawHead('GET', '/v1/pages/pg_1'),
   ];
   for (const request of requests) {
-    const working = new Promise<AbortSignal>((resolve) => {
-      begun = resolve;
-    });
-    const socket = connect((app.server.address() as AddressInfo).port, '127.0.0.1');
+    begun = deferred();
+    const socket = connect(port, '127.0.0.1');
     socket.write(request);
-    const signal = await working;
+    const signal = await begun.promise;
     assert.equal(signal.aborted, false);
     const stopped = once(signal, 'abort');
     socket.destroy();

@@ -6,7 +6,6 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { connect } from 'node:tls';
 import { addressOf } from '../../src/cli/context.ts';
-import { isOperatorError } from '../../src/domain/errors.ts';
 import { listen } from '../../src/http/listen.ts';
 import { until } from '../process/service.ts';
 import { temporaryFolder } from '../scope.ts';
@@ -18,26 +17,18 @@ test('port 0 takes a free port, and a second server on it gets one clear line', 
   const { port, address } = await listen(first, { host: '127.0.0.1', port: 0 });
   assert.equal(address, '127.0.0.1');
   assert.equal((await fetch(`http://127.0.0.1:${port}/healthz`)).status, 200);
-  await assert.rejects(listen(second, { host: '127.0.0.1', port }), (error) => {
-    assert.ok(isOperatorError(error, 'listen'));
-    assert.equal(
-      error.message,
-      `cannot listen on 127.0.0.1 port ${port}: the port is in use: stop the program that has it, or set SERVICE_BIND_PORT`,
-    );
-    return true;
-  });
+  const advice = 'the port is in use: stop the program that has it, or set SERVICE_BIND_PORT';
+  const message = `cannot listen on 127.0.0.1 port ${port}: ${advice}`;
+  await assert.rejects(listen(second, { host: '127.0.0.1', port }), { code: 'listen', message });
 });
 
 test('a name that cannot be looked up, as without a network, is one clear line, too', async (t) => {
   const { app } = testServer(t);
   const unavailable = Object.assign(new Error('getaddrinfo EAI_AGAIN nas.local'), { code: 'EAI_AGAIN' });
   t.mock.method(app, 'listen', () => Promise.reject(unavailable));
-  await assert.rejects(listen(app, { host: 'nas.local', port: 80 }), {
-    code: 'listen',
-    message:
-      'cannot listen on nas.local port 80: this name cannot be looked up now: try again later, or set SERVICE_BIND_HOST to an address',
-    cause: unavailable,
-  });
+  const advice = 'this name cannot be looked up now: try again later, or set SERVICE_BIND_HOST to an address';
+  const message = `cannot listen on nas.local port 80: ${advice}`;
+  await assert.rejects(listen(app, { host: 'nas.local', port: 80 }), { code: 'listen', message, cause: unavailable });
 });
 
 const pem = (name: string) => join(import.meta.dirname, '../fixtures/tls', `${name}.pem`);
@@ -76,10 +67,10 @@ test('files that cannot be a certificate are one clear line', () => {
     ['/nowhere/cert.pem', pem('one')],
     [pem('one'), pem('two')],
   ])
-    assert.throws(
-      () => testServer(null, {}, { tls: { cert_file, key_file } }),
-      (error) => isOperatorError(error, 'listen') && /SERVICE_TLS__CERT_FILE/.test(error.message),
-    );
+    assert.throws(() => testServer(null, {}, { tls: { cert_file, key_file } }), {
+      code: 'listen',
+      message: /SERVICE_TLS__CERT_FILE/,
+    });
 });
 
 test('commands address the service by a name of its certificate', () => {

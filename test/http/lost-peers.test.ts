@@ -29,10 +29,8 @@ test("a connection's ends are written as the table writes them", () => {
   const key = (localAddress: string, remoteAddress: string) =>
     keyOf({ localAddress, localPort: 18800, remoteAddress, remotePort: 46758 });
   assert.equal(key('10.77.0.1', '10.77.0.2'), '01004D0A:4970 02004D0A:B6A6');
-  assert.equal(
-    key('::ffff:10.77.0.1', '::1'),
-    '0000000000000000FFFF000001004D0A:4970 00000000000000000000000001000000:B6A6',
-  );
+  const mapped = '0000000000000000FFFF000001004D0A:4970 00000000000000000000000001000000:B6A6';
+  assert.equal(key('::ffff:10.77.0.1', '::1'), mapped);
   assert.equal(key('fe80::1%eth0', 'fe80::1').slice(0, 32), '000080FE000000000000000001000000');
   assert.equal(keyOf({}), '');
 });
@@ -43,11 +41,7 @@ const canSeparate = separate('ip', 'link', 'set', 'lo', 'up').status === 0;
 test('a subscriber of the event stream that vanishes without a word is cut off, and one that listens is not', {
   skip: !canSeparate && 'this user may not make a network of its own',
 }, () => {
-  const { stdout, stderr } = separate(
-    process.execPath,
-    '--import',
-    './scripts/tsx-in-threads.mjs',
-    join(import.meta.dirname, 'vanishing-subscriber.ts'),
-  );
+  const script = join(import.meta.dirname, 'vanishing-subscriber.ts');
+  const { stdout, stderr } = separate(process.execPath, '--import', './scripts/tsx-in-threads.mjs', script);
   assert.equal(String(stdout), 'cut off: 10.77.0.2', String(stderr));
 });

@@ -29,10 +29,8 @@ test('the document lists every route with its operation id, security and errors,
   );
   const isFile = (url: string) => /^\/(?:[\w-]+\.(?:svg|png|webmanifest|js)|assets\/\*)?$/.test(url);
   const routes = app.routeTable.filter(({ method, url }) => method !== 'HEAD' && !isFile(url));
-  assert.deepEqual(
-    operations.map(({ at }) => at).sort(),
-    routes.map(({ method, url }) => `${method} ${url.replace(/:(\w+)/g, '{$1}')}`).sort(),
-  );
+  const seen = operations.map(({ at }) => at).sort();
+  assert.deepEqual(seen, routes.map(({ method, url }) => `${method} ${url.replace(/:(\w+)/g, '{$1}')}`).sort());
   const ids = operations.map(({ operation }) => operation.operationId);
   assert.equal(new Set(ids).size, ids.length);
   assert.ok(ids.every((id) => /^[a-z]+(_[a-z]+)*$/.test(id)));

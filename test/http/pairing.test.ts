@@ -25,17 +25,11 @@ function pair({ app }: TestServer, code: string, origin: string | null = extensi
 const corsOf = ({ headers }: { headers: Record<string, unknown> }) =>
   Object.fromEntries(Object.entries(headers).filter(([name]) => name.startsWith('access-control-')));
 
-const preflight = ({ app }: TestServer, url: string, origin: string, method = 'POST') =>
-  app.inject({
-    method: 'OPTIONS',
-    url,
-    headers: {
-      host,
-      origin,
-      'access-control-request-method': method,
-      'access-control-request-headers': 'authorization,content-type',
-    },
-  });
+const preflight = ({ app }: TestServer, url: string, origin: string, method = 'POST') => {
+  const asking = { 'access-control-request-method': method };
+  const named = { 'access-control-request-headers': 'authorization,content-type' };
+  return app.inject({ method: 'OPTIONS', url, headers: { host, origin, ...asking, ...named } });
+};
 
 test('a code becomes a token of the extension, once', async (t) => {
   const server = testServer(t);
@@ -49,14 +43,11 @@ test('a code becomes a token of the extension, once', async (t) => {
   assert.deepEqual([again.statusCode, again.json()], [401, { detail: 'wrong or used code' }]);
   const asked = await server.app.inject({ url: '/v1/tokens', headers: { ...bearer(token), origin: extension } });
   const { tokens } = asked.json();
-  assert.deepEqual(
-    tokens.map((each: Record<string, unknown>) => [each.name, each.source, each.origin, each.current]),
-    [
-      ['home', 'settings', null, false],
-      ['phone', 'settings', null, false],
-      ['Chromium at home', 'paired', extension, true],
-    ],
+  const told = tokens.map((each: Record<string, unknown>) =>
+    [each.name, each.source, each.origin, each.current].join(),
   );
+  const paired = `Chromium at home,paired,${extension},true`;
+  assert.deepEqual(told, ['home,settings,,false', 'phone,settings,,false', paired]);
   assert.ok(!asked.body.includes(token));
   const reading = (await pair(server, await pairCode(server, ['read']), null)).json();
   assert.deepEqual(reading.scopes, ['read']);
@@ -69,17 +60,11 @@ test('pairing codes cannot be tried one after the other', async (t) => {
   const refused = await pair(server, right);
   assert.equal(refused.statusCode, 429);
   assert.ok(Number(refused.headers['retry-after']) > 0 && Number(refused.headers['retry-after']) <= 60);
-  assert.deepEqual(corsOf(refused), {
-    'access-control-allow-origin': extension,
-    'access-control-expose-headers': 'retry-after',
-  });
+  const allowed = { 'access-control-allow-origin': extension, 'access-control-expose-headers': 'retry-after' };
+  assert.deepEqual(corsOf(refused), allowed);
   // Who has a token is not kept from anything by it.
-  const signedIn = await server.app.inject({
-    method: 'POST',
-    url: '/v1/sessions',
-    headers: { host },
-    payload: { token: writer },
-  });
+  const payload = { token: writer };
+  const signedIn = await server.app.inject({ method: 'POST', url: '/v1/sessions', headers: { host }, payload });
   assert.equal(signedIn.statusCode, 201);
 });
 
@@ -94,10 +79,8 @@ test('only paired extensions may read answers, and any extension that of pairing
     'access-control-max-age': '600',
   };
   const before = await preflight(server, '/v1/pair', extension);
-  assert.deepEqual(
-    [before.statusCode, corsOf(before)],
-    [204, { ...preflighted, 'access-control-allow-methods': 'POST' }],
-  );
+  const methodsOf = (methods: string) => ({ ...preflighted, 'access-control-allow-methods': methods });
+  assert.deepEqual([before.statusCode, corsOf(before)], [204, methodsOf('POST')]);
   for (const url of ['/v1/pages/batch', '/v1/pairs', '/v1/pair/x', '/', '/v1/sessions'])
     assert.deepEqual(corsOf(await preflight(server, url, extension)), {}, url);
   assert.deepEqual(corsOf(await asked(extension)), {});
@@ -107,8 +90,8 @@ test('only paired extensions may read answers, and any extension that of pairing
   const refused = await asked(extension, 'Bearer wrong');
   assert.deepEqual([refused.statusCode, corsOf(refused)], [401, allowed]);
   const after = await preflight(server, '/v1/pages/batch', extension);
-  const methods = { 'access-control-allow-methods': 'GET, POST, PATCH, DELETE' };
-  assert.deepEqual([after.statusCode, after.body, corsOf(after)], [204, '', { ...preflighted, ...methods }]);
+  const all = methodsOf('GET, POST, PATCH, DELETE');
+  assert.deepEqual([after.statusCode, after.body, corsOf(after)], [204, '', all]);
   for (const origin of ['chrome-extension://another', 'moz-extension://abcdefghijklmnop', 'http://localhost:3000']) {
     assert.deepEqual(corsOf(await asked(origin)), {}, origin);
     assert.deepEqual(corsOf(await preflight(server, '/v1/pages/batch', origin)), {}, origin);
@@ -146,14 +129,8 @@ test('tokens are made, shown once and revoked; those of the settings are not', a
   const { id, token, created_at, ...rest } = made.json();
   assert.match(id, /^tk_[0-9a-f]{16}$/);
   assert.ok(Date.parse(created_at) > 0);
-  assert.deepEqual(rest, {
-    name: 'backup script',
-    scopes: ['read'],
-    source: 'created',
-    origin: null,
-    last_used_at: null,
-    current: false,
-  });
+  const unused = { origin: null, last_used_at: null, current: false };
+  assert.deepEqual(rest, { name: 'backup script', scopes: ['read'], source: 'created', ...unused });
   const who = await server.app.inject({ url: '/v1/whoami', headers: bearer(token) });
   assert.deepEqual(who.json(), { name: 'backup script', scopes: ['read'] });
   assert.equal((await make({ name: 'x' }, token)).statusCode, 403);
@@ -169,8 +146,6 @@ test('tokens are made, shown once and revoked; those of the settings are not', a
 test('no tool of a language model reaches tokens, sessions, codes or imports', () => {
   const routes = [...readingTools, ...changingTools].map(({ url }) => url);
   assert.ok(routes.includes('/v1/pages'));
-  assert.deepEqual(
-    routes.filter((url) => /^\/v1\/(?:tokens|sessions|codes|pair|imports|admin)\b/.test(url)),
-    [],
-  );
+  const forbidden = /^\/v1\/(?:tokens|sessions|codes|pair|imports|admin)\b/;
+  assert.ok(!routes.some((url) => forbidden.test(url)));
 });

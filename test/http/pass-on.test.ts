@@ -1,7 +1,8 @@
 /** Requests for libraries of other hosts: passed on once, as they come, and answered as the other answers. */
+
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { createServer, type IncomingHttpHeaders } from 'node:http';
+import { createServer, type IncomingHttpHeaders, type RequestListener } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { DomainError } from '../../src/domain/errors.ts';
@@ -9,48 +10,38 @@ import type { Peers } from '../../src/http/pass-on.ts';
 import type { ServerOptions } from '../../src/http/server.ts';
 import { freePort } from '../free-port.ts';
 import { until } from '../process/service.ts';
-import { testServer, writer } from './test-server.ts';
+import { pluck } from '../rows.ts';
+import { listenAnywhere, testServer, writer } from './test-server.ts';
 
 const secret = 'what hosts show each other';
 
+async function listeningHost(t: TestContext, answer: RequestListener): Promise<string> {
+  const server = createServer(answer).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.after(() => server.close().closeAllConnections());
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
 /** Another host, which tells what it was sent. */
 async function otherHost(t: TestContext) {
   const got: { method: string | undefined; url: string | undefined; headers: IncomingHttpHeaders; body: string }[] = [];
-  const server = createServer(async (request, response) => {
+  const address = await listeningHost(t, async (request, response) => {
     let body = '';
     for await (const piece of request.setEncoding('utf8')) body += piece;
     got.push({ method: request.method, url: request.url, headers: request.headers, body });
     response.writeHead(207, { 'x-of': 'the owner', 'retry-after': '7' }).end('as it answers');
-  }).listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  t.after(() => server.close());
-  return { got, address: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
-}
-
-/** Another host, which takes requests and says nothing; gives its address. */
-async function silentHost(t: TestContext): Promise<string> {
-  const silent = createServer(() => {}).listen(0, '127.0.0.1');
-  await new Promise((resolve) => silent.once('listening', resolve));
-  t.after(() => silent.close().closeAllConnections());
-  return `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
+  });
+  return { got, address };
 }
 
 async function hostOf(
   t: TestContext,
   place: string | null | (() => string | null),
-  {
-    libraryOf = async () => 'anna',
-    bounds = {},
-  }: Partial<Pick<Peers, 'libraryOf'> & Pick<ServerOptions, 'bounds'>> = {},
+  { bounds = {}, ...given }: Partial<Pick<Peers, 'libraryOf'> & Pick<ServerOptions, 'bounds'>> = {},
 ) {
-  const peers = {
-    secret,
-    libraryOf,
-    placeOf: async () => (typeof place === 'function' ? place() : place),
-  };
+  const placeOf = async () => (typeof place === 'function' ? place() : place);
+  const peers = { secret, libraryOf: async () => 'anna', placeOf, ...given };
   const { app, asked } = testServer(t, { 'job.list': () => ({ jobs: [] }) }, { peers, bounds });
-  await app.listen({ port: 0, host: '127.0.0.1' });
-  return { asked, url: `http://127.0.0.1:${(app.server.address() as AddressInfo).port}` };
+  return { asked, url: `http://127.0.0.1:${await listenAnywhere(app)}` };
 }
 
 const authorization = `Bearer ${writer}`;
@@ -61,16 +52,13 @@ test('a request is passed on as it came, and its answer comes back as it is', as
   const body = JSON.stringify({ pages: ['x'.repeat(1_000_000)] });
   const headers = { authorization, 'content-type': 'application/json' };
   const answer = await fetch(`${url}/v1/pages/batch?a=%20b`, { method: 'POST', headers, body });
-  assert.deepEqual(
-    [answer.status, answer.headers.get('x-of'), answer.headers.get('retry-after'), await answer.text()],
-    [207, 'the owner', '7', 'as it answers'],
-  );
+  const { status, headers: answered } = answer;
+  assert.deepEqual([status, answered.get('x-of'), answered.get('retry-after')], [207, 'the owner', '7']);
+  assert.equal(await answer.text(), 'as it answers');
   const [{ method, url: path, headers: sent, body: received }] = got;
   assert.deepEqual([method, path, received === body], ['POST', '/v1/pages/batch?a=%20b', true]);
-  assert.deepEqual(
-    [sent.authorization, sent['x-readback-host'], sent.host],
-    [authorization, secret, new URL(url).host],
-  );
+  const seen = [sent.authorization, sent['x-readback-host'], sent.host];
+  assert.deepEqual(seen, [authorization, secret, new URL(url).host]);
   assert.deepEqual(asked, [], 'nothing is done here');
 });
 
@@ -87,10 +75,9 @@ test('what was passed on with another secret is refused, whoever serves the libr
   for (const place of [address, null]) {
     const { url, asked } = await hostOf(t, place);
     const answer = await fetch(`${url}/v1/jobs`, { headers: { authorization, 'x-readback-host': 'a guess' } });
-    assert.deepEqual(
-      [answer.status, answer.headers.get('retry-after'), await answer.json()],
-      [503, '1', { detail: 'the host that passed the request on has another cluster.secret than this one' }],
-    );
+    const detail = 'the host that passed the request on has another cluster.secret than this one';
+    assert.deepEqual([answer.status, answer.headers.get('retry-after')], [503, '1']);
+    assert.deepEqual(await answer.json(), { detail });
     assert.deepEqual([got, asked], [[], []]);
   }
 });
@@ -98,10 +85,7 @@ test('what was passed on with another secret is refused, whoever serves the libr
 test('a library that is served here is not asked for elsewhere', async (t) => {
   const { url, asked } = await hostOf(t, null);
   assert.equal((await fetch(`${url}/v1/jobs`, { headers: { authorization } })).status, 200);
-  assert.deepEqual(
-    asked.map(({ name }) => name),
-    ['job.list'],
-  );
+  assert.deepEqual(pluck(asked, 'name'), ['job.list']);
 });
 
 test('a host that does not answer is told, with when to come again', async (t) => {
@@ -110,24 +94,20 @@ test('a host that does not answer is told, with when to come again', async (t) =
   assert.deepEqual([answer.status, answer.headers.get('retry-after')], [503, '1']);
 });
 
-test('who waits for a host that is held up is let go when another has the library', async (t) => {
-  const address = await silentHost(t);
-  let asked = 0;
-  const { url } = await hostOf(t, () => (++asked > 2 ? null : address));
-  const answer = await fetch(`${url}/v1/jobs`, { headers: { authorization } });
-  assert.deepEqual([answer.status, answer.headers.get('retry-after'), asked], [503, '1', 3]);
-});
-
-test('who waits for a host that is held up is let go when nobody may serve the library any more', async (t) => {
-  const address = await silentHost(t);
-  let asked = 0;
-  const { url } = await hostOf(t, () => {
-    if (++asked > 2) throw new DomainError('store_unavailable', 'the library is suspended', { retryAfterS: 60 });
-    return address;
+for (const [who, place] of Object.entries({
+  'another has the library': (): null => null,
+  'nobody may serve the library any more': (): never => {
+    throw new DomainError('store_unavailable', 'the library is suspended', { retryAfterS: 60 });
+  },
+})) {
+  test(`who waits for a host that is held up is let go when ${who}`, async (t) => {
+    const address = await listeningHost(t, () => {});
+    let asked = 0;
+    const { url } = await hostOf(t, () => (++asked > 2 ? place() : address));
+    const answer = await fetch(`${url}/v1/jobs`, { headers: { authorization } });
+    assert.deepEqual([answer.status, answer.headers.get('retry-after'), asked], [503, '1', 3]);
   });
-  const answer = await fetch(`${url}/v1/jobs`, { headers: { authorization } });
-  assert.deepEqual([answer.status, answer.headers.get('retry-after'), asked], [503, '1', 3]);
-});
+}
 
 test('codes are guessed no faster at a host that passes the right one on', async (t) => {
   const { got, address } = await otherHost(t);
@@ -174,19 +154,13 @@ test('a request waits for who follows a host that takes no connection, and goes 
   assert.deepEqual([answer.status, got.map((each) => each.body === body)], [207, [true]]);
   const here = await follows(null);
   assert.equal((await fetch(`${here.url}/v1/jobs`, { headers })).status, 200);
-  assert.deepEqual(
-    here.asked.map(({ name }) => name),
-    ['job.list'],
-  );
+  assert.deepEqual(pluck(here.asked, 'name'), ['job.list']);
 });
 
 test('a stream of events ends when another host has the library, also where the first says nothing any more', async (t) => {
-  const silent = createServer((_, response) => {
+  const address = await listeningHost(t, (_, response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' }).write('event: first\n\n');
-  }).listen(0, '127.0.0.1');
-  await new Promise((resolve) => silent.once('listening', resolve));
-  t.after(() => silent.close().closeAllConnections());
-  const address = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
+  });
   let place = address;
   const { url } = await hostOf(t, () => place);
   const answer = await fetch(`${url}/v1/events`, { headers: { authorization } });
@@ -198,13 +172,10 @@ test('a stream of events ends when another host has the library, also where the 
 
 test('a stream that is passed on outlasts the connections of strangers', async (t) => {
   let more = () => {};
-  const owner = createServer((_, response) => {
+  const address = await listeningHost(t, (_, response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' }).write('event: first\n\n');
     more = () => void response.write('event: second\n\n');
-  }).listen(0, '127.0.0.1');
-  await once(owner, 'listening');
-  t.after(() => owner.close().closeAllConnections());
-  const address = `http://127.0.0.1:${(owner.address() as AddressInfo).port}`;
+  });
   const { url } = await hostOf(t, address, { bounds: { maxConnections: 2 } });
   const answer = await fetch(`${url}/v1/events`, { headers: { authorization } });
   const reader = answer.body?.getReader();

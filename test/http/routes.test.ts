@@ -1,27 +1,18 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { searchResponse } from '../../src/domain/search.ts';
+import type { WatchResponse } from '../../src/domain/watch.ts';
 import { nothingFound, searchDefaults } from './search-defaults.ts';
 import { testServer, writer } from './test-server.ts';
 
 const headers = { authorization: `Bearer ${writer}` };
 const at = '2026-01-02T03:04:05.000Z';
 
-const watched = {
-  id: 'wt_00000001',
-  kind: 'rss',
-  url: 'https://a.example/feed',
-  title: null,
-  enabled: true,
-  interval_hours: 24,
-  config: null,
-  next_run_at: at,
-  last_run_at: null,
-  last_status: 'pending',
-  last_error: null,
+const watched: WatchResponse = {
+  ...{ id: 'wt_00000001', kind: 'rss', url: 'https://a.example/feed', title: null, enabled: true, interval_hours: 24 },
+  ...{ config: null, next_run_at: at, created_at: at, last_run_at: null, last_status: 'pending', last_error: null },
   last_item_count: null,
-  created_at: at,
-} as const;
+};
 
 test('a search has the defaults of the contract', async (t) => {
   const found = { ...nothingFound, timing_ms: { total: 1 } };
@@ -47,13 +38,8 @@ test('the bounds of the contract are allowed, and one step beyond is 422 at that
   const many = (length: number) => Array.from({ length }, (_each, i) => `${i}`);
   const texts = (count: number) => Object.fromEntries(many(count).map((key) => [key, key]));
   const long = (key: number, value: number) => ({ ['k'.repeat(key)]: 'v'.repeat(value) });
-  const forgotten = {
-    blacklist_id: 'b',
-    pattern: 'p',
-    kind: 'url',
-    pages_purged: 0,
-    vector_deletes_queued: 0,
-  } as const;
+  const purged = { pages_purged: 0, vector_deletes_queued: 0 };
+  const forgotten = { blacklist_id: 'b', pattern: 'p', kind: 'url', ...purged } as const;
   const cases: [url: string, field: string, allowed: unknown[], refused: unknown[], rest?: object][] = [
     ['/v1/search', 'rerank', [true, false], ['true', 1], { query: 'x' }],
     [
@@ -154,12 +140,13 @@ test('an unknown field is 422 in every body there is, and not repeated beyond it
     const method = url === '/v1/watches/wt_1' ? 'PATCH' : 'POST';
     const answer = await app.inject({ method, url, headers, payload });
     assert.equal(answer.statusCode, 422);
-    assert.deepEqual(answer.json(), {
-      detail: [
-        { loc: ['body', 'extra'], msg: 'Unknown field', type: 'extra_forbidden' },
-        { loc: ['body', `${'y'.repeat(100)}…`], msg: 'Unknown field', type: 'extra_forbidden' },
-      ],
-    });
+    const type = 'extra_forbidden';
+    const faults = ['extra', `${'y'.repeat(100)}…`].map((name) => ({
+      loc: ['body', name],
+      msg: 'Unknown field',
+      type,
+    }));
+    assert.deepEqual(answer.json(), { detail: faults });
   }
   const nested = { query: 'x', filters: { sites: [] } };
   const answer = await app.inject({ method: 'POST', url: '/v1/search', headers, payload: nested });
@@ -215,17 +202,9 @@ test('metrics are text, count ingest by outcome and time requests by route templ
 test('the settings are told together with the programs that were found', async (t) => {
   const transcription = { kind: 'command', detail: '/usr/bin/whisper-cli', ffmpeg: true } as const;
   const found = { yt_dlp: { version: '2025.11.12', guarded: true }, transcription };
-  const { app } = testServer(
-    t,
-    {},
-    {
-      shownSettings: () => ({ settings: { bind_port: 8000 }, mutability: { bind_port: 'boot_only' } }),
-      capabilities: async () => found,
-    },
-  );
-  const answer = await app.inject({ url: '/v1/admin/config', headers: { authorization: `Bearer ${writer}` } });
-  assert.deepEqual(answer.json(), {
-    settings: { bind_port: 8000, capabilities: found },
-    mutability: { bind_port: 'boot_only' },
-  });
+  const mutability = { bind_port: 'boot_only' } as const;
+  const shownSettings = () => ({ settings: { bind_port: 8000 }, mutability });
+  const { app } = testServer(t, {}, { shownSettings, capabilities: async () => found });
+  const answer = await app.inject({ url: '/v1/admin/config', headers });
+  assert.deepEqual(answer.json(), { settings: { bind_port: 8000, capabilities: found }, mutability });
 });

@@ -1,9 +1,11 @@
 /** Sessions of browsers over HTTP: how one is made and ended, and which requests its cookie counts in. */
+
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { InjectOptions } from 'light-my-request';
 import { Access } from '../../src/access/access.ts';
 import type { AuthToken } from '../../src/domain/access.ts';
+import { pluck } from '../rows.ts';
 import { reader, sendRaw, type TestServer, testServer, writer } from './test-server.ts';
 
 const unauthenticated = { detail: 'missing or invalid bearer token' };
@@ -55,13 +57,8 @@ test('a code makes one session, whose cookie no script reads and no other site s
   assert.match(id, /^ss_[0-9a-f]{16}$/);
   assert.equal(Date.parse(expires_at) - Date.parse(created_at), 30 * 24 * 3600 * 1000);
   assert.equal(last_used_at, created_at);
-  assert.deepEqual(rest, {
-    name: 'home',
-    library: 'default',
-    scopes: ['read', 'write'],
-    user_agent: 'Mozilla/5.0',
-    current: true,
-  });
+  const who = { name: 'home', library: 'default', scopes: ['read', 'write'] };
+  assert.deepEqual(rest, { ...who, user_agent: 'Mozilla/5.0', current: true });
   const again = await signIn(server, { code });
   assert.deepEqual([again.statusCode, again.json(), again.headers['set-cookie']], [401, unauthenticated, undefined]);
   const asked = await server.app.inject({ url: '/v1/whoami', headers: { ...ownPage, cookie: cookieIn(answer) } });
@@ -84,10 +81,8 @@ test('a code of another library is refused to who asks for that, names it, and c
   const keep_library = true;
   const refused = await signIn(server, { code, keep_library }, { ...ownPage, cookie });
   const detail = 'the code is of the library second; this browser is signed in to default';
-  assert.deepEqual(
-    [refused.statusCode, refused.json(), refused.headers['set-cookie']],
-    [409, { detail, library, current_library: 'default' }, undefined],
-  );
+  const said = [refused.statusCode, refused.json(), refused.headers['set-cookie']];
+  assert.deepEqual(said, [409, { detail, library, current_library: 'default' }, undefined]);
   const own = await codeOf(server);
   assert.equal((await signIn(server, { code: own.code, keep_library }, { ...ownPage, cookie })).statusCode, 201);
   // Without a session there is nothing to keep.
@@ -100,10 +95,8 @@ test('without a right code or token there is no session', async (t) => {
   const { code } = await codeOf(server, { purpose: 'pair' });
   for (const payload of [{ code: 'wrong' }, { token: 'wrong' }, { code }, { token: `${writer}x` }]) {
     const answer = await signIn(server, payload);
-    assert.deepEqual(
-      [answer.statusCode, answer.json(), answer.headers['set-cookie']],
-      [401, unauthenticated, undefined],
-    );
+    const said = [answer.statusCode, answer.json(), answer.headers['set-cookie']];
+    assert.deepEqual(said, [401, unauthenticated, undefined]);
   }
   for (const payload of [{}, { code: 'a', token: 'b' }, { code: '' }, { code: 7 }, { token: writer, name: 'x' }])
     assert.equal((await signIn(server, payload)).statusCode, 422);
@@ -240,10 +233,7 @@ test('sessions are listed, and end at once', async (t) => {
   assert.match(String(out.headers['set-cookie']), /^readback_session_8000=; Max-Age=0; Path=\/; HttpOnly/);
   assert.equal(await whoami(server, as(cookies[2])), 401);
   assert.equal((await end('current', bearer(writer))).statusCode, 404);
-  assert.deepEqual(
-    (await listed(bearer(writer))).map(({ current }) => current),
-    [false],
-  );
+  assert.deepEqual(pluck(await listed(bearer(writer)), 'current'), [false]);
 });
 
 test('where the page came by https the cookie goes back by https only', async (t) => {

@@ -86,6 +86,14 @@ export function testServer(
   return { app, asked, lines };
 }
 
+/** Listen on loopback; gives the port. */
+export async function listenAnywhere(app: HttpApp): Promise<number> {
+  await app.listen({ host: '127.0.0.1', port: 0 });
+  return (app.server.address() as AddressInfo).port;
+}
+
+export const bearer = (token: string) => ({ host: 'localhost', authorization: `Bearer ${token}` });
+
 export interface Answer {
   status: number;
   head: string;

@@ -1,17 +1,16 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { request as httpRequest } from 'node:http';
-import { type AddressInfo, connect } from 'node:net';
+import { connect } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import fastify from 'fastify';
 import { type DrainLimits, drainUnreadBodies } from '../../src/http/arriving-bodies.ts';
 import { patienceMs } from '../process/service.ts';
-import { reader, testServer, writer } from './test-server.ts';
+import { listenAnywhere, reader, testServer, writer } from './test-server.ts';
 
 async function listening(t: TestContext) {
   const { app } = testServer(t, {}, { bounds: { drain: { ms: patienceMs, bytes: 64 << 20, atOnce: 32 } } });
-  await app.listen({ host: '127.0.0.1', port: 0 });
-  return `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
+  return `http://127.0.0.1:${await listenAnywhere(app)}`;
 }
 
 interface Sending {
@@ -78,8 +77,7 @@ async function refusing(t: TestContext, limits: DrainLimits) {
   drainUnreadBodies(app, limits);
   app.post('/', async () => ({}));
   t.after(() => app.close());
-  await app.listen({ host: '127.0.0.1', port: 0 });
-  const { port } = app.server.address() as AddressInfo;
+  const port = await listenAnywhere(app);
   return async () => {
     const socket = connect(port, '127.0.0.1');
     socket.on('error', () => {});

@@ -1,6 +1,6 @@
 /** Rows for tests: a job and a page as they are when new, with what the test changes. */
 import type { Job } from '../../src/domain/job.ts';
-import type { Page } from '../../src/domain/page.ts';
+import type { Chunk, Page } from '../../src/domain/page.ts';
 import type { Watch } from '../../src/domain/watch.ts';
 
 export function jobRow(changes: Partial<Job> = {}): Job {
@@ -46,6 +46,15 @@ export function pageRow(changes: Partial<Page> = {}): Page {
     ...changes,
   };
 }
+
+export const chunkRow = (char_start: number, char_end: number, changes: Partial<Chunk> = {}): Chunk => ({
+  char_start,
+  char_end,
+  token_count: 1,
+  section_title: null,
+  section_start_s: null,
+  ...changes,
+});
 
 /** A watch that is due at noon of some day. */
 export function watchRow(changes: Partial<Watch> = {}): Watch {

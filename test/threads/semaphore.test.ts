@@ -47,10 +47,8 @@ test('when it is closed all who wait and all who come are refused with the reaso
   await semaphore.acquire(undefined, 'a');
   const { served, done } = queue(semaphore, ['a', 'b']);
   semaphore.close(new Error('closed'));
-  assert.deepEqual(
-    (await done).map((each) => each.status === 'rejected' && each.reason.message),
-    ['closed', 'closed'],
-  );
+  const seen = (await done).map((each) => each.status === 'rejected' && each.reason.message);
+  assert.deepEqual(seen, ['closed', 'closed']);
   await assert.rejects(semaphore.acquire(undefined, 'c'), /closed/);
   assert.deepEqual(served, []);
 });
