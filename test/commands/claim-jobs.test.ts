@@ -1,15 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type ClaimRequest, claimJobs, recoverOrphans } from '../../src/commands/claim-jobs.ts';
+import { type ClaimRequest, recoverOrphans } from '../../src/commands/claim-jobs.ts';
 import { completeJob, createJob, failJob, moveJob } from '../../src/commands/move-job.ts';
 import type { Job, JobKind } from '../../src/domain/job.ts';
-import { TemporaryStore } from '../store/temporary-store.ts';
+import { pluck } from '../rows.ts';
+import { claimDue, TemporaryStore } from '../store/temporary-store.ts';
 
 const free = { suspect: 1, index: 10, fetch: 10, poll: 10, purge: 0, background: 10, backfill: 10, entities: 10 };
-
-function look(changes: Partial<ClaimRequest> = {}) {
-  return claimJobs({ at: 1000, incarnation: 'life 1', leaseMs: 600, free, running: 0, ...changes });
-}
+const look = (changes: Partial<ClaimRequest> = {}) => claimDue(1000, { free, ...changes });
 
 const add = (temporary: TemporaryStore, kind: JobKind, at: number) =>
   temporary.commit((transaction) => createJob(transaction, { kind, page_no: null, max_attempts: 3, at }));
@@ -24,20 +22,11 @@ test('due jobs are claimed first due first, jobs that are not due wait, and the 
 
   assert.deepEqual(numbers(jobs), [2, 4, 1, 5]);
   assert.equal(nextDueAt, 1200);
-  assert.deepEqual(
-    jobs.map(({ status, attempts, claim, incarnation, lease_until }) => [
-      status,
-      attempts,
-      claim,
-      incarnation,
-      lease_until,
-    ]),
-    [1, 2, 3, 4].map((claim) => ['running', 1, claim, 'life 1', 1600]),
-  );
-  assert.deepEqual(
-    jobs,
-    numbers(jobs).map((no) => temporary.store.reader.jobs.get(no)),
-  );
+  for (const [at, { no, status, attempts, claim, incarnation, lease_until }] of jobs.entries()) {
+    const expected = ['running', 1, at + 1, 'life 1', 1600];
+    assert.deepEqual([status, attempts, claim, incarnation, lease_until], expected);
+    assert.deepEqual(jobs[at], temporary.reader.jobs.get(no));
+  }
 });
 
 test('each lane has its own places, and a full one does not call for another look', async () => {
@@ -48,18 +37,12 @@ test('each lane has its own places, and a full one does not call for another loo
   await add(temporary, 'label_clusters', 100);
   await add(temporary, 'label_clusters', 9000);
 
-  const first = await temporary.commit(
-    look({ free: { suspect: 1, index: 2, fetch: 0, poll: 2, purge: 0, background: 2, backfill: 2, entities: 2 } }),
-  );
+  const places = { suspect: 1, index: 2, fetch: 0, poll: 2, purge: 0, background: 2, backfill: 2, entities: 2 };
+  const first = await temporary.commit(look({ free: places }));
   assert.deepEqual(numbers(first.jobs), [1, 2, 7, 8]);
   assert.equal(first.nextDueAt, null);
 
-  const second = await temporary.commit(
-    look({
-      free: { suspect: 1, index: 0, fetch: 5, poll: 5, purge: 0, background: 5, backfill: 5, entities: 5 },
-      running: 4,
-    }),
-  );
+  const second = await temporary.commit(look({ free: { ...free, index: 0 }, running: 4 }));
   assert.deepEqual(numbers(second.jobs), [4, 5, 6]);
   assert.equal(second.nextDueAt, 9000);
 });
@@ -86,10 +69,7 @@ test('a failed job that is due is claimed through pending; one that is not waits
   const { jobs } = await temporary.commit(look({ at: 1500 }));
   assert.deepEqual(numbers(jobs), [no]);
   assert.equal(jobs[0].attempts, 2);
-  assert.deepEqual(
-    temporary.changes.jobs.map(({ status }) => status),
-    ['pending', 'running', 'failed', 'pending', 'running'],
-  );
+  assert.deepEqual(pluck(temporary.changes.jobs, 'status'), ['pending', 'running', 'failed', 'pending', 'running']);
 });
 
 /** Three jobs ran when the process died, and two more wait. */
@@ -121,7 +101,7 @@ test('a job that ends the process each time is dead after its attempts, though o
   await crashed(temporary);
   const poison = 2;
   let life = 2;
-  for (let starts = 0; temporary.store.reader.jobs.get(poison)?.status !== 'dead'; starts++) {
+  for (let starts = 0; temporary.reader.jobs.get(poison)?.status !== 'dead'; starts++) {
     assert.ok(starts < 10, 'the poison job still runs after ten starts');
     await add(temporary, 'index_page', 100);
     const running = new Map<number, Job>();
@@ -139,24 +119,17 @@ test('a job that ends the process each time is dead after its attempts, though o
     life++;
     await temporary.commit(recoverOrphans(`life ${life}`, 2000 + life));
   }
-  assert.deepEqual(
-    [...temporary.store.reader.jobs.withStatus('dead')].map(({ no, attempts, last_error }) => [
-      no,
-      attempts,
-      last_error,
-    ]),
-    [[poison, 3, 'the process ended each time this job ran alone']],
-  );
+  const [{ no, attempts, last_error }, ...others] = temporary.reader.jobs.withStatus('dead');
+  const reason = 'the process ended each time this job ran alone';
+  assert.deepEqual([no, attempts, last_error, others], [poison, 3, reason, []]);
 });
 
 test('a job that another command moved in the same batch is not claimed twice', async () => {
   await using temporary = await TemporaryStore.open();
   await add(temporary, 'index_page', 100);
   const { results } = await temporary.store.transact([look(), look()]);
-  assert.deepEqual(
-    results.map((result) => (result.ok ? numbers((result.reply as { jobs: Job[] }).jobs) : result.error)),
-    [[1], []],
-  );
+  const claims = results.map((result) => (result.ok ? numbers((result.reply as { jobs: Job[] }).jobs) : result.error));
+  assert.deepEqual(claims, [[1], []]);
 });
 
 test('a cancelled job is not claimed', async () => {

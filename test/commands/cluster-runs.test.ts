@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { clusterPagesHandler } from '../../src/actors/clusters/cluster-pages.ts';
-import { claimJobs } from '../../src/commands/claim-jobs.ts';
 import {
   finishRun,
   labelCluster,
@@ -12,31 +11,23 @@ import {
   takeClusterNumbers,
 } from '../../src/commands/cluster-runs.ts';
 import { endForget, erasePages } from '../../src/commands/forget.ts';
-import { ingestPage } from '../../src/commands/ingest-page.ts';
 import { completeJob, failJob } from '../../src/commands/move-job.ts';
 import type { ClusterPoint } from '../../src/domain/cluster.ts';
-import { JobError } from '../../src/domain/errors.ts';
+import { pluck } from '../rows.ts';
 import { TemporaryStore } from '../store/temporary-store.ts';
-import { submission } from './submissions.ts';
-
-const free = { suspect: 1, index: 0, fetch: 0, poll: 0, purge: 0, entities: 0, background: 1, backfill: 0 };
 
 /** A store with four pages. */
 async function library(): Promise<TemporaryStore> {
   const temporary = await TemporaryStore.open();
-  for (const path of ['a', 'b', 'c', 'd']) {
-    await temporary.commit(ingestPage(submission({ canonical_url: `https://example.com/${path}` })));
-  }
+  await temporary.ingest('abcd');
   return temporary;
 }
 
 async function begin(temporary: TemporaryStore) {
   const run = await temporary.commit(startRun({ trigger: 'manual', params: {}, at: 1, max_attempts: 3 }));
   assert.ok(run !== null);
-  const { jobs } = await temporary.commit(claimJobs({ at: 2, incarnation: 'life', leaseMs: 600, free, running: 0 }));
-  const job = jobs.find(({ no }) => no === run.job_no);
-  assert.ok(job !== undefined);
-  return { run, job, attempt: { job_no: job.no, claim: job.claim } };
+  const claimed = (await temporary.claim(2)).find(({ job }) => job.no === run.job_no);
+  return { run, ...(claimed ?? assert.fail()) };
 }
 
 const point = (page_no: number, cluster_no: number): ClusterPoint => {
@@ -62,9 +53,9 @@ test('an attempt begins without the points of the one before it, whose pages it 
   assert.equal(await temporary.commit(takeClusterNumbers(attempt, run.no, 2)), 1);
   assert.ok(await temporary.commit(storePoints(attempt, run.no, [point(1, 1), point(2, 2)])));
   assert.equal(await temporary.commit(takeClusterNumbers({ ...attempt, claim: attempt.claim + 1 }, run.no, 1)), null);
-  assert.equal([...temporary.store.reader.clusters.points(run.no)].flat().length, 2, 'not by who does not own the job');
+  assert.equal([...temporary.reader.clusters.points(run.no)].flat().length, 2, 'not by who does not own the job');
   assert.equal(await temporary.commit(takeClusterNumbers(attempt, run.no, 1)), 3);
-  assert.deepEqual([...temporary.store.reader.clusters.points(run.no)].flat(), []);
+  assert.deepEqual([...temporary.reader.clusters.points(run.no)].flat(), []);
 });
 
 test('the end of a forget queues one job that names clusters which lost pages, and none where none did', async () => {
@@ -72,7 +63,7 @@ test('the end of a forget queues one job that names clusters which lost pages, a
   await finish(temporary, [1, 2, 3]);
   const namings = async () => {
     await temporary.commit(endForget(1, { at: 6, max_attempts: 3 }));
-    return temporary.store.reader.jobs.list({ kind: 'label_clusters', limit: 9 }).map(({ status }) => status);
+    return temporary.reader.jobs.list({ kind: 'label_clusters', limit: 9 }).map(({ status }) => status);
   };
   assert.deepEqual(await namings(), []);
   await temporary.commit(erasePages([1], 5));
@@ -90,11 +81,8 @@ test('pages of a cluster without a word that tells it from the others are in no 
   assert.ok(await temporary.commit(storeDraft(attempt, run.no, drafts, {})));
   const finished = { keywords: new Map([[2, ['word']]]), at: 3, keepFrom: 0 };
   await temporary.commit(completeJob(attempt, 3, (transaction) => finishRun(transaction, run.no, finished)));
-  const { clusters } = temporary.store.reader;
-  assert.deepEqual(
-    [...clusters.points(run.no)].flat().map(({ cluster_no }) => cluster_no),
-    [0, 0, 2, 2],
-  );
+  const { clusters } = temporary.reader;
+  assert.deepEqual(pluck([...clusters.points(run.no)].flat(), 'cluster_no'), [0, 0, 2, 2]);
   assert.deepEqual([clusters.get(1)?.tombstoned, clusters.get(2)?.label], [true, 'Word']);
   const { n_clusters, n_noise, n_pages } = clusters.run(run.no) ?? {};
   assert.deepEqual([n_clusters, n_noise, n_pages], [1, 2, 4]);
@@ -106,16 +94,10 @@ test('labels of topics differ in more than the case of their letters, whatever g
   assert.ok(await temporary.commit(storePoints(attempt, run.no, [point(1, 1), point(2, 1), point(3, 2)])));
   const drafts = [1, 2].map((no) => ({ no, size: 3 - no, x: 1, y: 2 }));
   assert.ok(await temporary.commit(storeDraft(attempt, run.no, drafts, {})));
-  const finished = {
-    keywords: new Map([
-      [1, ['steam']],
-      [2, ['STEAM']],
-    ]),
-    at: 3,
-    keepFrom: 0,
-  };
+  const words = [['steam'], ['STEAM']].map((word, at): [number, string[]] => [at + 1, word]);
+  const finished = { keywords: new Map(words), at: 3, keepFrom: 0 };
   await temporary.commit(completeJob(attempt, 3, (transaction) => finishRun(transaction, run.no, finished)));
-  const labels = () => temporary.store.reader.clusters.all().map(({ label }) => label);
+  const labels = () => temporary.reader.clusters.all().map(({ label }) => label);
   assert.deepEqual(labels(), ['Steam', 'STEAM 2']);
   await temporary.commit(labelCluster(2, 'sTeam', ['STEAM']));
   await temporary.commit(renameCluster(1, ['steam 2'], [1, 2]));
@@ -125,7 +107,7 @@ test('labels of topics differ in more than the case of their letters, whatever g
 test('a cluster keeps being stale where a page is forgotten while its words are counted, whatever else comes to it', async () => {
   await using temporary = await library();
   await finish(temporary, [1, 2, 3]);
-  const { clusters } = temporary.store.reader;
+  const { clusters } = temporary.reader;
   await temporary.commit(erasePages([1], 500));
   assert.equal(clusters.get(1)?.stale, true);
   const counted = [2, 3];
@@ -148,7 +130,7 @@ test('naming goes on for as long as it takes, but a suspect is not cleared befor
   assert.ok(await temporary.commit(storePoints(attempt, run.no, [point(1, 1), point(2, 1)])));
   assert.ok(await temporary.commit(storeDraft(attempt, run.no, [{ no: 1, size: 2, x: 1, y: 2 }], {})));
   const handler = clusterPagesHandler({
-    reader: temporary.store.reader,
+    reader: temporary.reader,
     commit: (command) => temporary.commit(command),
     pool: { run: async () => new Map([[1, ['word']]]) } as never,
     resolution: 1,
@@ -172,12 +154,11 @@ test('a run that was given up does not come back over a later one', async () => 
   await using temporary = await library();
   const first = await begin(temporary);
   assert.ok(await temporary.commit(storeDraft(first.attempt, first.run.no, [], {})));
-  const message = { message: 'broken', permanent: true, delayMs: 0 };
-  await temporary.commit(failJob(first.attempt, 2, message));
+  await temporary.commit(failJob(first.attempt, 2, { message: 'broken', permanent: true, delayMs: 0 }));
   await finish(temporary, [1, 2, 3]);
   const unused = () => assert.fail('nothing is clustered');
   const handler = clusterPagesHandler({
-    reader: temporary.store.reader,
+    reader: temporary.reader,
     commit: unused,
     pool: { run: unused } as never,
     resolution: 1,
@@ -186,9 +167,8 @@ test('a run that was given up does not come back over a later one', async () => 
     maxAttempts: 3,
     now: () => 4,
   });
-  await assert.rejects(
-    Promise.resolve(handler(first.job, { attempt: first.attempt, signal: new AbortController().signal } as never)),
-    (error) => error instanceof JobError && /another run has begun since/.test(error.message),
-  );
-  assert.equal(temporary.store.reader.clusters.currentRun(), 2);
+  const context = { attempt: first.attempt, signal: new AbortController().signal } as never;
+  const message = /another run has begun since/;
+  await assert.rejects(async () => handler(first.job, context), { name: 'JobError', message });
+  assert.equal(temporary.reader.clusters.currentRun(), 2);
 });

@@ -3,7 +3,6 @@ import { test } from 'node:test';
 import { indexPageHandler } from '../../src/actors/ingest/index-page.ts';
 import type { SystemAsk } from '../../src/actors/system/service.ts';
 import { openGaps, startBackfill } from '../../src/commands/backfill-model.ts';
-import { claimJobs } from '../../src/commands/claim-jobs.ts';
 import { commitContent, commitPages } from '../../src/commands/commit-content.ts';
 import { editPages, relabelPage } from '../../src/commands/edit-pages.ts';
 import { ingestPage } from '../../src/commands/ingest-page.ts';
@@ -12,69 +11,45 @@ import { noteNames, queueExtraction } from '../../src/commands/page-entities.ts'
 import { refreshPages } from '../../src/commands/store-fetched.ts';
 import { factsText } from '../../src/compute/text/facts-text.ts';
 import { builtInModel } from '../../src/domain/model.ts';
+import type { LabelRange } from '../../src/domain/page.ts';
 import { bareChunk } from '../../src/domain/page.ts';
 import { idOf } from '../../src/domain/values.ts';
 import { newModel } from '../../src/machines/model.ts';
 import type { Command } from '../../src/store/store.ts';
-import { TemporaryStore } from '../store/temporary-store.ts';
+import { chunkRow } from '../machines/rows.ts';
+import { claimDue, TemporaryStore } from '../store/temporary-store.ts';
 import { submission } from './submissions.ts';
 
-const chunk = { char_start: 0, char_end: 1, token_count: 1, section_title: null, section_start_s: null };
 const content = (page_no: number, chunks: number) => ({
   page_no,
-  chunks: Array.from({ length: chunks }, () => chunk),
+  chunks: Array.from({ length: chunks }, () => chunkRow(0, 1)),
   vectors: new Map([[1, new Float32Array(chunks * 2)]]),
 });
 const notFound = { outcome: 'not_found', job_id: null };
-const claimed = {
-  at: 1,
-  incarnation: 'life 1',
-  leaseMs: 600,
-  free: { suspect: 1, index: 9, fetch: 9, poll: 9, purge: 0, background: 9, backfill: 9, entities: 9 },
-  running: 0,
-};
-const claim = claimJobs(claimed);
+const claim = claimDue(1);
 
 test('pages of one commit have labels that follow each other, refused ones included', async () => {
   await using temporary = await TemporaryStore.open();
-  for (const name of ['a', 'b', 'c', 'd']) {
-    await temporary.commit(ingestPage(submission({ canonical_url: `https://example.com/${name}`, at: 0 })));
-  }
+  await temporary.ingest('abcd', { at: 0 });
   await temporary.commit(claim);
   const attempt = (no: number) => ({ job_no: no, claim: no });
   const late = { job_no: 2, claim: 99 };
-  const [{ stored, pages, obsolete }] = [
-    await temporary.commit(
-      commitPages([
-        { attempt: attempt(1), content: content(1, 3) },
-        { attempt: late, content: content(2, 2) },
-        { attempt: attempt(3), content: content(3, 0) },
-        { attempt: attempt(4), content: content(4, 1) },
-        { attempt: attempt(1), content: content(1, 2) },
-      ]),
-    ),
-  ];
-  assert.deepEqual(stored, [true, false, true, true, true]);
-  assert.deepEqual(pages, [
-    { first: 1, count: 3 },
-    { first: 4, count: 2 },
-    { first: 6, count: 1 },
-    { first: 7, count: 2 },
-  ]);
-  assert.deepEqual(obsolete, [
-    { first: 4, count: 2 },
-    { first: 1, count: 3 },
-  ]);
-  const { reader } = temporary.store;
-  assert.deepEqual(
-    [1, 2, 3, 4].map((no) => [reader.pages.get(no)?.first_label, reader.pages.chunks(no).length]),
-    [
-      [7, 2],
-      [0, 0],
-      [0, 0],
-      [6, 1],
-    ],
+  const { stored, pages, obsolete } = await temporary.commit(
+    commitPages([
+      { attempt: attempt(1), content: content(1, 3) },
+      { attempt: late, content: content(2, 2) },
+      { attempt: attempt(3), content: content(3, 0) },
+      { attempt: attempt(4), content: content(4, 1) },
+      { attempt: attempt(1), content: content(1, 2) },
+    ]),
   );
+  assert.deepEqual(stored, [true, false, true, true, true]);
+  const spans = (ranges: readonly LabelRange[]) => ranges.map(({ first, count }) => `${first}+${count}`);
+  assert.deepEqual(spans(pages), ['1+3', '4+2', '6+1', '7+2']);
+  assert.deepEqual(spans(obsolete), ['4+2', '1+3']);
+  const rows = temporary.reader.pages;
+  const kept = [1, 2, 3, 4].map((no) => `${rows.get(no)?.first_label}+${rows.chunks(no).length}`);
+  assert.deepEqual(kept, ['7+2', '0+0', '0+0', '6+1']);
 });
 
 test('a page without a text gets its bare chunk once; one of which no word is known is not written at all', async () => {
@@ -94,10 +69,8 @@ test('a page without a text gets its bare chunk once; one of which no word is kn
 
 test('gaps of the built-in model are left some pages at a time, and what is ahead counts as waiting', async () => {
   await using temporary = await TemporaryStore.open();
-  const { backfills } = temporary.store.reader;
-  for (let no = 1; no <= 5; no++) {
-    await temporary.commit(ingestPage(submission({ canonical_url: `https://example.com/${no}`, at: 0 })));
-  }
+  const { backfills } = temporary.reader;
+  await temporary.ingest([1, 2, 3, 4, 5], { at: 0 });
   await temporary.commit(claim);
   const done = [1, 2, 3, 4, 5].map((no) => ({ attempt: { job_no: no, claim: no }, content: content(no, no % 3) }));
   await temporary.commit(commitPages(done));
@@ -106,19 +79,13 @@ test('gaps of the built-in model are left some pages at a time, and what is ahea
     transaction.models.put(newModel({ id: 'm', ...builtInModel, max_input_tokens: 512 }, space));
     return startBackfill('m', { at: 2, max_attempts: 1 })(transaction);
   });
-  const seen = [];
+  const seen: string[] = [];
   for (let isMore: boolean | null = true; isMore; ) {
-    seen.push(backfills.pending(space));
+    const { pages, chunks } = backfills.pending(space);
+    seen.push(`${pages} ${chunks}`);
     isMore = await temporary.commit(openGaps(space, 3, 2));
   }
-  assert.deepEqual(
-    seen.map(({ pages, chunks }) => [pages, chunks]),
-    [
-      [5, 5],
-      [5, 6],
-      [4, 5],
-    ],
-  );
+  assert.deepEqual(seen, ['5 5', '5 6', '4 5']);
   assert.deepEqual(backfills.pending(space), { pages: 4, chunks: 6 });
   assert.equal(await temporary.commit(openGaps(space, 3, 2)), false);
 });
@@ -229,13 +196,10 @@ test('a refresh replaces text, chunks and names in one commit, and says until it
   assert.deepEqual(others, [notFound, notFound]);
   assert.equal(queued.outcome, 'queued');
   assert.equal((await refresh())[0].outcome, 'waiting');
-  await temporary.commit(claimJobs({ ...claimed, at: 40 }));
+  await temporary.claim(40);
   const attempt = { job_no: page()?.refresh_job ?? 0, claim: 2 };
-  const final = {
-    canonical_url: 'https://example.com/a',
-    original_url: 'https://example.com/a',
-    domain: 'example.com',
-  };
+  const url = 'https://example.com/a';
+  const final = { canonical_url: url, original_url: url, domain: 'example.com' };
   const facts = { published_at: null, author: 'Ada', lang: null, site_name: null };
   const text = { page_no: 1, final, title: 'Other', body: 'Rome', content_hash: 'h', sections: [], facts };
   const replacing = { ...content(1, 1), replacement: { ...text, readEntities: true } };

@@ -1,15 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { erasePages, orphanPurges, queuePurge } from '../../src/commands/forget.ts';
-import { ingestPage } from '../../src/commands/ingest-page.ts';
 import { TemporaryStore } from '../store/temporary-store.ts';
-import { submission } from './submissions.ts';
 
 test('a slice ends when it is enough, after one page at least, and passes over pages that are gone', async () => {
   await using temporary = await TemporaryStore.open();
-  for (let at = 1; at <= 5; at++) {
-    await temporary.commit(ingestPage(submission({ canonical_url: `https://example.com/${at}` })));
-  }
+  await temporary.ingest([1, 2, 3, 4, 5]);
   const numbers = async (pageNos: number[], enough?: () => boolean) => {
     const { erased, looked } = await temporary.commit(erasePages(pageNos, 5, enough));
     return [erased.map(({ page_no }) => page_no), looked];
@@ -25,17 +21,8 @@ test('a slice ends when it is enough, after one page at least, and passes over p
 test('pages whose purge job is dead or gone get a new one, a job at a time; those of a job that is open keep it', async () => {
   await using temporary = await TemporaryStore.open();
   await temporary.commit((transaction) => {
-    for (let no = 1; no <= 1200; no++) {
-      const row = {
-        page_no: no,
-        state: 'pending',
-        job_no: 0,
-        first_label: 0,
-        chunk_count: 0,
-        forgotten_at: 5,
-      } as const;
-      transaction.tombstones.put(row);
-    }
+    const row = { state: 'pending', job_no: 0, first_label: 0, chunk_count: 0, forgotten_at: 5 } as const;
+    for (let page_no = 1; page_no <= 1200; page_no++) transaction.tombstones.put({ page_no, ...row });
   });
   const jobs = [];
   for (let job = await temporary.commit(queuePurge(5, 3)); job !== null; job = await temporary.commit(queuePurge(5, 3)))
@@ -50,7 +37,7 @@ test('pages whose purge job is dead or gone get a new one, a job at a time; thos
   const freed = [];
   for (let count = 1; count > 0; freed.push(count)) count = await temporary.commit(orphanPurges());
   assert.deepEqual(freed, [500, 500, 1, 0]);
-  const { tombstones } = temporary.store.reader;
+  const { tombstones } = temporary.reader;
   assert.equal(tombstones.pageNumbers('pending', { job_no: 0 }).length, 1001);
   assert.equal(tombstones.pageNumbers('pending', { job_no: open.no }).length, 199);
 });

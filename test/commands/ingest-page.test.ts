@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { claimJobs } from '../../src/commands/claim-jobs.ts';
 import { erasePages } from '../../src/commands/forget.ts';
 import { ingestPage, type PageSubmission, titleBehind } from '../../src/commands/ingest-page.ts';
 import { failJob, ownsJob } from '../../src/commands/move-job.ts';
 import { visitTimes } from '../../src/compute/structures/visit-times.ts';
-import { pageRow } from '../machines/rows.ts';
+import { jobRow, pageRow } from '../machines/rows.ts';
 import { TemporaryStore } from '../store/temporary-store.ts';
 import { submission } from './submissions.ts';
 
@@ -14,55 +13,32 @@ test('a new page is stored with its text and one job that indexes it', async () 
   const metadata = { tags: ['x'] };
   assert.deepEqual(await temporary.commit(ingestPage(submission({ metadata }))), { outcome: 'accepted', page_no: 1 });
   await temporary.reopen();
-  const { pages, jobs } = temporary.store.reader;
-  const page = pageRow({
-    no: 1,
-    source: 'test',
-    metadata,
-    first_seen_at: 1000,
-    last_seen_at: 1000,
-    content_hash: 'hash of some text',
-    index_job: 1,
-  });
+  const { pages, jobs } = temporary.reader;
+  const seen = { first_seen_at: 1000, last_seen_at: 1000 };
+  const page = pageRow({ no: 1, source: 'test', metadata, ...seen, content_hash: 'hash of some text', index_job: 1 });
   const unknown = { author: null, published_at: null, site_name: null, declared_language: null };
   const byline = { ...unknown, type: 'html', tags: ['x'], folders: [], is: [] };
   assert.deepEqual([...pages.all()], [{ ...page, metadata: '{"tags":["x"]}', byline }]);
   assert.deepEqual(pages.get(1), page);
   assert.equal(pages.body(1), 'some text');
-  assert.deepEqual(jobs.list({ limit: 10 }), [
-    {
-      no: 1,
-      kind: 'index_page',
-      status: 'pending',
-      attempts: 0,
-      max_attempts: 3,
-      unreached: 0,
-      last_error: null,
-      created_at: 2000,
-      updated_at: 2000,
-      run_at: 2000,
-      lease_until: 0,
-      claim: 0,
-      incarnation: '',
-      suspect: false,
-      page_no: 1,
-    },
-  ]);
+  const at = { created_at: 2000, updated_at: 2000, run_at: 2000 };
+  assert.deepEqual(jobs.list({ limit: 10 }), [jobRow({ no: 1, page_no: 1, ...at })]);
 });
 
 test('a page without a text waits to be fetched; an empty text is a text', async () => {
   await using temporary = await TemporaryStore.open();
   await temporary.commit(ingestPage(submission({ body: null, content_hash: null })));
   await temporary.commit(ingestPage(submission({ canonical_url: 'https://example.com/b', body: '' })));
-  const { pages, jobs } = temporary.store.reader;
+  const { pages, jobs } = temporary.reader;
   assert.deepEqual([pages.body(1), pages.body(2)], [undefined, '']);
   assert.deepEqual([jobs.get(1)?.kind, jobs.get(2)?.kind], ['fetch_and_index', 'index_page']);
 });
 
+const revisited = { outcome: 'revisit', page_no: 1, status: 'queued' };
 test('a known URL is a revisit: counted, times widened, content and job left alone', async () => {
   await using temporary = await TemporaryStore.open();
   await temporary.commit(ingestPage(submission({ seen_at: 1000 })));
-  const first = temporary.store.reader.pages.get(1);
+  const first = temporary.reader.pages.get(1);
 
   const revisits = [
     { change: { seen_at: 3000, title: 'Another', body: 'new', content_hash: 'hash of new' }, differs: true },
@@ -70,14 +46,10 @@ test('a known URL is a revisit: counted, times widened, content and job left alo
     { change: { seen_at: 2000, body: null, content_hash: null }, differs: false },
   ];
   for (const { change, differs } of revisits) {
-    assert.deepEqual(await temporary.commit(ingestPage(submission(change))), {
-      outcome: 'revisit',
-      page_no: 1,
-      status: 'queued',
-      content_hash_differs: differs,
-    });
+    const decision = await temporary.commit(ingestPage(submission(change)));
+    assert.deepEqual(decision, { ...revisited, content_hash_differs: differs });
   }
-  const { pages, jobs } = temporary.store.reader;
+  const { pages, jobs } = temporary.reader;
   const { visits: _, ...page } = pages.get(1) ?? assert.fail('no page');
   assert.deepEqual(page, { ...first, visit_count: 4, first_seen_at: 500, last_seen_at: 3000 });
   assert.deepEqual(visitTimes(pages.get(1) ?? page), [3000, 2000, 1000, 500]);
@@ -88,26 +60,18 @@ test('a known URL is a revisit: counted, times widened, content and job left alo
 test('a page without a text gets the first one that is handed in, whatever became of its fetch', async () => {
   for (const state of ['pending', 'running', 'failed', 'dead', 'counted before'] as const) {
     await using temporary = await TemporaryStore.open();
-    const { pages, jobs } = temporary.store.reader;
+    const { pages, jobs } = temporary.reader;
     await temporary.commit(ingestPage(submission({ body: null, content_hash: null, once: true })));
     const attempt = { job_no: 1, claim: 1 };
     if (state !== 'pending') {
-      await temporary.commit(
-        claimJobs({
-          at: 2000,
-          incarnation: 'life 1',
-          leaseMs: 600,
-          free: { suspect: 9, index: 9, fetch: 9, purge: 9, poll: 9, background: 9, backfill: 9, entities: 9 },
-          running: 0,
-        }),
-      );
+      await temporary.claim(2000);
       if (state !== 'running')
         await temporary.commit(failJob(attempt, 2001, { message: 'gone', permanent: state === 'dead', delayMs: 9000 }));
     }
     const before = pages.get(1);
     const text = { sections: [{ char_start: 0, title: 'One' }], once: state === 'counted before', at: 3000 };
     const decision = await temporary.commit(ingestPage(submission(text)));
-    assert.deepEqual(decision, { outcome: 'revisit', page_no: 1, status: 'queued', content_hash_differs: true }, state);
+    assert.deepEqual(decision, { ...revisited, content_hash_differs: true }, state);
     const page = pages.get(1);
     assert.deepEqual([pages.body(1), pages.sections(1)], ['some text', text.sections], state);
     assert.deepEqual([page?.content_hash, page?.status, page?.index_job], ['hash of some text', 'queued', 2], state);
@@ -115,11 +79,8 @@ test('a page without a text gets the first one that is handed in, whatever becam
     const job = jobs.get(2);
     assert.deepEqual([job?.kind, job?.status, job?.run_at], ['index_page', 'pending', 3000], state);
     assert.deepEqual([jobs.get(1)?.status, jobs.get(1)?.last_error], ['done', 'the text was submitted'], state);
-    assert.equal(
-      await temporary.commit((transaction) => ownsJob(transaction, attempt)),
-      false,
-      'an attempt that still runs stores nothing',
-    );
+    const isOwned = await temporary.commit((transaction) => ownsJob(transaction, attempt));
+    assert.equal(isOwned, false, 'an attempt that still runs stores nothing');
     await temporary.commit(ingestPage(submission({ body: 'another', content_hash: 'h' })));
     assert.equal(pages.body(1), 'some text', 'the next one changes nothing');
   }
@@ -127,7 +88,7 @@ test('a page without a text gets the first one that is handed in, whatever becam
 
 test('a changed own file waits to replace the stored text; an unchanged one changes nothing', async () => {
   await using temporary = await TemporaryStore.open();
-  const { pages, jobs } = temporary.store.reader;
+  const { pages, jobs } = temporary.reader;
   const fileAt = (name: string) => ({ canonical_url: `http://files.localhost/${name}`, domain: 'files.localhost' });
   const submit = async (changes: Partial<PageSubmission>) => {
     const decision = await temporary.commit(ingestPage(submission({ ...fileAt('a.md'), once: true, ...changes })));
@@ -146,20 +107,14 @@ test('a changed own file waits to replace the stored text; an unchanged one chan
   assert.deepEqual(await submit(second), [true, 3, 2, 'Second', 'some text', 'second']);
   assert.deepEqual(await submit({ ...second, seen_at: 4000 }), [false, 3, 2, 'Second', 'some text', 'second']);
   assert.deepEqual(await submit({ seen_at: 1000 }), [true, 3, 3, 'A page', 'some text', 'some text'], 'restored');
-  assert.deepEqual(
-    [1, 2, 3].map((no) => jobs.get(no)?.status),
-    ['done', 'done', 'pending'],
-  );
+  assert.equal([1, 2, 3].map((no) => jobs.get(no)?.status).join(), 'done,done,pending');
   await submit({ ...second, seen_at: 3000 });
   const other = await temporary.commit(ingestPage(submission({ ...fileAt('copy.md'), once: true })));
   assert.equal(other.outcome, 'accepted', 'a copy is another page');
   await temporary.reopen();
-  const stored = temporary.store.reader.pages;
-  assert.deepEqual(stored.newText(1), {
-    body: 'second',
-    content_hash: 'hash of second',
-    sections: [{ char_start: 0, title: 'S' }],
-  });
+  const stored = temporary.reader.pages;
+  const sections = [{ char_start: 0, title: 'S' }];
+  assert.deepEqual(stored.newText(1), { ...text('second'), sections });
   await temporary.commit((transaction) => transaction.pages.putBody(1, 'second', []));
   assert.equal(stored.newText(1), undefined, 'it is the text now');
   await temporary.commit((transaction) => {
@@ -181,7 +136,7 @@ test('a title that is only the address, or that only a wall has, gives way to th
   ];
   await using temporary = await TemporaryStore.open();
   await temporary.commit(ingestPage(submission()));
-  const page = temporary.store.reader.pages.get(1) ?? assert.fail();
+  const page = temporary.reader.pages.get(1) ?? assert.fail();
   for (const [known, given, title] of titles) assert.equal(titleBehind({ ...page, title: known }, given), title);
 });
 
@@ -194,26 +149,17 @@ test('what a revisit says beside the text is kept, whichever visit is told again
     [3000, null, true],
   ] as const)
     await temporary.commit(ingestPage(submission({ seen_at, undated, once: true, title: 'A title', metadata })));
-  const page = temporary.store.reader.pages.get(1);
-  assert.deepEqual(
-    [page?.title, page?.metadata, page?.visit_count],
-    ['A title', { tags: ['a', 'b'], note: 'mine', status: 'archive' }, 2],
-  );
+  const page = temporary.reader.pages.get(1);
+  const kept = [page?.title, page?.metadata, page?.visit_count];
+  assert.deepEqual(kept, ['A title', { tags: ['a', 'b'], note: 'mine', status: 'archive' }, 2]);
 });
 
 test('a blacklisted URL is refused exactly, a blacklisted domain by label suffix, and nothing is stored', async () => {
   await using temporary = await TemporaryStore.open();
-  const rule = (no: number, kind: 'url' | 'domain', pattern: string) => ({
-    no,
-    kind,
-    pattern,
-    reason: null,
-    created_at: 1,
-    purging: false,
-  });
-  await temporary.commit((transaction) => {
-    transaction.blacklist.put(rule(1, 'url', 'https://one.example/x'));
-    transaction.blacklist.put(rule(2, 'domain', 'bad.example'));
+  const rule = { reason: null, created_at: 1, purging: false };
+  await temporary.commit(({ blacklist }) => {
+    blacklist.put({ ...rule, no: 1, kind: 'url', pattern: 'https://one.example/x' });
+    blacklist.put({ ...rule, no: 2, kind: 'domain', pattern: 'bad.example' });
   });
   const ingest = (canonical_url: string) =>
     temporary.commit(ingestPage(submission({ canonical_url, domain: new URL(canonical_url).hostname })));
@@ -222,8 +168,8 @@ test('a blacklisted URL is refused exactly, a blacklisted domain by label suffix
   assert.deepEqual(await ingest('https://one.example/x'), refused('https://one.example/x'));
   assert.deepEqual(await ingest('https://bad.example/'), refused('bad.example'));
   assert.deepEqual(await ingest('https://a.b.bad.example/y'), refused('bad.example'));
-  assert.equal(temporary.store.reader.pages.count(), 0);
-  assert.equal(temporary.store.reader.jobs.list({ limit: 1 }).length, 0);
+  assert.equal(temporary.reader.pages.count(), 0);
+  assert.equal(temporary.reader.jobs.list({ limit: 1 }).length, 0);
   for (const allowed of ['https://one.example/x/y', 'https://notbad.example/', 'https://bad.example.org/']) {
     assert.equal((await ingest(allowed)).outcome, 'accepted');
   }
@@ -232,14 +178,9 @@ test('a blacklisted URL is refused exactly, a blacklisted domain by label suffix
 test('a visit that is to count once does so, however often it is handed in; one of another time counts', async () => {
   await using temporary = await TemporaryStore.open();
   const visit = (seen_at: number, once = true) => temporary.commit(ingestPage(submission({ seen_at, once })));
-  const count = () => temporary.store.reader.pages.get(1)?.visit_count;
+  const count = () => temporary.reader.pages.get(1)?.visit_count;
   await visit(1000);
-  assert.deepEqual(await visit(1000), {
-    outcome: 'revisit',
-    page_no: 1,
-    status: 'queued',
-    content_hash_differs: false,
-  });
+  assert.deepEqual(await visit(1000), { ...revisited, content_hash_differs: false });
   assert.equal(count(), 1);
   await visit(3000);
   await visit(2000);
@@ -252,5 +193,5 @@ test('a visit that is to count once does so, however often it is handed in; one 
 test('a page that has its text keeps its title, also one that walls have', async () => {
   await using temporary = await TemporaryStore.open();
   for (const title of ['Captcha', 'Another']) await temporary.commit(ingestPage(submission({ title })));
-  assert.equal(temporary.store.reader.pages.get(1)?.title, 'Captcha');
+  assert.equal(temporary.reader.pages.get(1)?.title, 'Captcha');
 });

@@ -38,10 +38,8 @@ test('a day is kept whole, before it the first snapshot of each hour, and nothin
 
 test('hours of more snapshots than one transaction looks at are thinned out just so', async () => {
   const times = await kept({ forMs: day + 2 * hour, everyMs: 5000, keepMs: 30 * day });
-  assert.deepEqual(
-    times.filter((ts) => ts < start + 2 * hour),
-    [start, start + hour],
-  );
+  const early = times.filter((ts) => ts < start + 2 * hour);
+  assert.deepEqual(early, [start, start + hour]);
   assert.equal(times.filter((ts) => ts >= start + 2 * hour).length, day / 5000);
 });
 

@@ -10,16 +10,8 @@ import { jobRow } from '../machines/rows.ts';
 const capacity = { suspect: 1, index: 2, fetch: 2, poll: 1, purge: 0, background: 1, backfill: 1, entities: 1 };
 type Lane = keyof typeof capacity;
 
-const laneOf = (job: Job): Lane =>
-  job.suspect
-    ? 'suspect'
-    : job.kind === 'index_page'
-      ? 'index'
-      : job.kind === 'fetch_and_index'
-        ? 'fetch'
-        : job.kind === 'poll_watch'
-          ? 'poll'
-          : 'background';
+const lanes = { index_page: 'index', fetch_and_index: 'fetch', poll_watch: 'poll', cluster: 'background' } as const;
+const laneOf = ({ suspect, kind }: Job): Lane => (suspect ? 'suspect' : lanes[kind as keyof typeof lanes]);
 
 export class LedgerModel {
   readonly jobs: Job[] = [];
@@ -62,12 +54,7 @@ export class LedgerModel {
     const onlySuspects = free.suspect === 0 || waiting.some(({ suspect }) => suspect);
     const chosen = onlySuspects
       ? due('suspect', running === 0 ? 1 : 0)
-      : [
-          ...due('index', free.index),
-          ...due('fetch', free.fetch),
-          ...due('poll', free.poll),
-          ...due('background', free.background),
-        ];
+      : (['index', 'fetch', 'poll', 'background'] as const).flatMap((lane) => due(lane, free[lane]));
     for (const job of chosen) {
       const claim = this.attempts.length + 1;
       this.attempts.push({ job_no: job.no, claim });

@@ -1,4 +1,5 @@
 /** The real ledger against a plain model of it, after every command of random histories. */
+
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -8,6 +9,7 @@ import { retryDeadJobs, retryJobs } from '../../src/commands/retry-jobs.ts';
 import type { JobKind, JobStatus } from '../../src/domain/job.ts';
 import { idOf } from '../../src/domain/values.ts';
 import type { Command } from '../../src/store/store.ts';
+import { pluck } from '../rows.ts';
 import { TemporaryStore } from '../store/temporary-store.ts';
 import { LedgerModel } from './ledger-model.ts';
 
@@ -17,37 +19,33 @@ const leaseMs = 300;
 const histories = Number(process.env.READBACK_TEST_HISTORIES ?? 20);
 
 /** One step of a history; numbers are taken modulo what there is. */
+const pick = fc.nat();
+const delayMs = fc.nat(200);
+const max_attempts = fc.integer({ min: 1, max: 3 });
+const newest = {
+  kind: fc.option(fc.constantFrom(...kinds), { nil: undefined }),
+  limit: fc.integer({ min: 1, max: 4 }),
+};
+const steps: Record<Step['do'], [weight: number, fields: Record<string, fc.Arbitrary<unknown>>]> = {
+  enqueue: [5, { kind: fc.constantFrom(...kinds), pick: max_attempts }],
+  claim: [8, {}],
+  beat: [3, { pick }],
+  complete: [4, { pick }],
+  fail: [6, { pick, permanent: fc.boolean(), delayMs }],
+  release: [2, { pick, delayMs }],
+  expire: [3, {}],
+  restart: [2, {}],
+  retry: [3, { pick }],
+  retryList: [1, { picks: fc.array(pick, { maxLength: 5 }) }],
+  retryNewest: [1, newest],
+  cancel: [3, { pick }],
+  wait: [4, { ms: fc.nat(400) }],
+};
 const step = fc.oneof(
-  {
-    weight: 5,
-    arbitrary: fc.record({
-      do: fc.constant('enqueue'),
-      kind: fc.constantFrom(...kinds),
-      pick: fc.integer({ min: 1, max: 3 }),
-    }),
-  },
-  { weight: 8, arbitrary: fc.record({ do: fc.constant('claim') }) },
-  { weight: 3, arbitrary: fc.record({ do: fc.constant('beat'), pick: fc.nat() }) },
-  { weight: 4, arbitrary: fc.record({ do: fc.constant('complete'), pick: fc.nat() }) },
-  {
-    weight: 6,
-    arbitrary: fc.record({ do: fc.constant('fail'), pick: fc.nat(), permanent: fc.boolean(), delayMs: fc.nat(200) }),
-  },
-  { weight: 2, arbitrary: fc.record({ do: fc.constant('release'), pick: fc.nat(), delayMs: fc.nat(200) }) },
-  { weight: 3, arbitrary: fc.record({ do: fc.constant('expire') }) },
-  { weight: 2, arbitrary: fc.record({ do: fc.constant('restart') }) },
-  { weight: 3, arbitrary: fc.record({ do: fc.constant('retry'), pick: fc.nat() }) },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant('retryList'), picks: fc.array(fc.nat(), { maxLength: 5 }) }) },
-  {
-    weight: 1,
-    arbitrary: fc.record({
-      do: fc.constant('retryNewest'),
-      kind: fc.option(fc.constantFrom(...kinds), { nil: undefined }),
-      limit: fc.integer({ min: 1, max: 4 }),
-    }),
-  },
-  { weight: 3, arbitrary: fc.record({ do: fc.constant('cancel'), pick: fc.nat() }) },
-  { weight: 4, arbitrary: fc.record({ do: fc.constant('wait'), ms: fc.nat(400) }) },
+  ...Object.entries(steps).map(([name, [weight, fields]]) => ({
+    weight,
+    arbitrary: fc.record({ do: fc.constant(name), ...fields }),
+  })),
 ) as fc.Arbitrary<Step>;
 
 type Step =
@@ -117,10 +115,7 @@ class History {
       case 'claim': {
         const request = model.claimRequest(leaseMs);
         const { jobs } = await this.run(claimJobs(request));
-        return assert.deepEqual(
-          jobs.map(({ no }) => no),
-          model.claim(request),
-        );
+        return assert.deepEqual(pluck(jobs, 'no'), model.claim(request));
       }
       case 'beat': {
         const attempt = this.attempt(step.pick);
@@ -154,23 +149,15 @@ class History {
       }
       case 'retryList': {
         const numbers = step.picks.map(number);
-        const outcomes = await this.run(
-          retryJobs(
-            numbers.map((no) => idOf('job', no)),
-            at,
-          ),
-        );
-        return assert.deepEqual(
-          outcomes.map(({ outcome }) => outcome),
-          [...new Set(numbers)].map((no) => model.retry(no)),
-        );
+        const ids = numbers.map((no) => idOf('job', no));
+        const outcomes = pluck(await this.run(retryJobs(ids, at)), 'outcome');
+        const expected = [...new Set(numbers)].map((no) => model.retry(no));
+        return assert.deepEqual(outcomes, expected);
       }
       case 'retryNewest': {
         const outcomes = await this.run(retryDeadJobs({ kind: step.kind, limit: step.limit }, at));
-        return assert.deepEqual(
-          outcomes.map((each) => (each.outcome === 'retried' ? each.job.no : each)),
-          model.retryNewest(step.kind, step.limit),
-        );
+        const retried = outcomes.map((each) => (each.outcome === 'retried' ? each.job.no : each));
+        return assert.deepEqual(retried, model.retryNewest(step.kind, step.limit));
       }
       case 'cancel': {
         const no = number(step.pick);
@@ -189,15 +176,12 @@ class History {
 
   /** Every row, and what the indexes say of them. */
   check(): void {
-    const { jobs } = this.temporary.store.reader;
+    const { jobs } = this.temporary.reader;
     const rows = this.model.jobs;
     assert.deepEqual(jobs.list({ limit: 1000 }), rows.toReversed());
     for (const status of ['pending', 'running', 'failed', 'done', 'dead'] as const) {
-      assert.deepEqual(
-        [...jobs.withStatus(status)],
-        rows.filter((job) => job.status === status),
-        status,
-      );
+      const expected = rows.filter((job) => job.status === status);
+      assert.deepEqual([...jobs.withStatus(status)], expected, status);
     }
   }
 }

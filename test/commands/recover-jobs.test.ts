@@ -1,59 +1,45 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { claimJobs, drawInWaits, expireLeases, recoverOrphans } from '../../src/commands/claim-jobs.ts';
-import { ingestPage } from '../../src/commands/ingest-page.ts';
+import { drawInWaits, expireLeases, recoverOrphans } from '../../src/commands/claim-jobs.ts';
 import { completeJob, failJob, heartbeatJob, releaseJob } from '../../src/commands/move-job.ts';
 import { TemporaryStore } from '../store/temporary-store.ts';
-import { submission } from './submissions.ts';
-
-const free = { suspect: 1, index: 10, fetch: 10, poll: 10, purge: 0, background: 10, backfill: 10, entities: 10 };
 
 /** A store in which `count` pages are being indexed since 1000, with leases to 1600. */
-async function working(temporary: TemporaryStore, count: number): Promise<void> {
-  for (let i = 0; i < count; i++) {
-    await temporary.commit(ingestPage(submission({ canonical_url: `https://example.com/${i}`, at: 100 })));
-  }
-  await temporary.commit(claimJobs({ at: 1000, incarnation: 'life 1', leaseMs: 600, free, running: 0 }));
+async function working(count: number): Promise<TemporaryStore> {
+  const temporary = await TemporaryStore.open();
+  for (let no = 0; no < count; no++) await temporary.ingest([no], { at: 100 });
+  await temporary.claim(1000);
+  return temporary;
 }
 
-const summary = ({ store }: TemporaryStore) =>
+const summary = ({ reader }: TemporaryStore) =>
   [1, 2, 3].map((no) => {
-    const job = store.reader.jobs.get(no);
-    const page = store.reader.pages.get(no);
-    return job && [job.status, job.attempts, job.suspect, job.last_error, page?.status];
+    const job = reader.jobs.get(no);
+    return job && [job.status, job.attempts, job.suspect, job.last_error, reader.pages.get(no)?.status];
   });
 
 test('jobs that ran together when the process ended are given back uncounted, as suspects, with their pages', async () => {
-  await using temporary = await TemporaryStore.open();
-  await working(temporary, 3);
+  await using temporary = await working(3);
   await temporary.reopen();
   const moved = await temporary.commit(recoverOrphans('life 2', 5000));
-  assert.deepEqual(
-    moved,
-    [1, 2, 3].map((no) => temporary.store.reader.jobs.get(no)),
-  );
-  assert.deepEqual(
-    summary(temporary),
-    [1, 2, 3].map(() => ['pending', 0, true, null, 'queued']),
-  );
+  const rows = [1, 2, 3].map((no) => temporary.reader.jobs.get(no));
+  assert.deepEqual(moved, rows);
+  assert.deepEqual(summary(temporary), Array(3).fill(['pending', 0, true, null, 'queued']));
 });
 
 test('a job that ran alone keeps its count', async () => {
-  await using temporary = await TemporaryStore.open();
-  await working(temporary, 1);
+  await using temporary = await working(1);
   await temporary.commit(recoverOrphans('life 2', 5000));
   assert.deepEqual(summary(temporary)[0], ['pending', 1, true, 'the process ended while this job ran alone', 'queued']);
 });
 
 test('running jobs of this process are no orphans', async () => {
-  await using temporary = await TemporaryStore.open();
-  await working(temporary, 2);
+  await using temporary = await working(2);
   assert.deepEqual(await temporary.commit(recoverOrphans('life 1', 5000)), []);
 });
 
 test('leases that are over are taken back, the others kept', async () => {
-  await using temporary = await TemporaryStore.open();
-  await working(temporary, 3);
+  await using temporary = await working(3);
   assert.equal(await temporary.commit(heartbeatJob({ job_no: 2, claim: 2 }, 1300, 600)), true);
   await temporary.commit(expireLeases(1600));
   assert.deepEqual(summary(temporary), [
@@ -64,13 +50,12 @@ test('leases that are over are taken back, the others kept', async () => {
 });
 
 test('an attempt that outlived its lease changes nothing any more, and the second one ends the job once', async () => {
-  await using temporary = await TemporaryStore.open();
-  await working(temporary, 1);
+  await using temporary = await working(1);
   const late = { job_no: 1, claim: 1 };
   await temporary.commit(expireLeases(1600));
-  await temporary.commit(claimJobs({ at: 1700, incarnation: 'life 1', leaseMs: 600, free, running: 0 }));
+  await temporary.claim(1700);
 
-  const rows = () => [temporary.store.reader.jobs.get(1), temporary.store.reader.pages.get(1)];
+  const rows = () => [temporary.reader.jobs.get(1), temporary.reader.pages.get(1)];
   const running = rows();
   assert.equal(await temporary.commit(heartbeatJob(late, 1750, 600)), false);
   assert.equal(await temporary.commit(failJob(late, 1750, { message: 'x', permanent: true, delayMs: 0 })), null);
@@ -82,16 +67,8 @@ test('an attempt that outlived its lease changes nothing any more, and the secon
   const alsoRan: string[] = [];
   assert.equal(await temporary.commit(completeJob(late, 1900, () => alsoRan.push('late'))), null);
   assert.deepEqual([rows(), alsoRan], [done, []]);
-  assert.deepEqual(
-    temporary.changes.jobs.map(({ status, attempts }) => [status, attempts]),
-    [
-      ['pending', 0],
-      ['running', 1],
-      ['pending', 1],
-      ['running', 2],
-      ['done', 2],
-    ],
-  );
+  const moves = temporary.changes.jobs.map(({ status, attempts }) => `${status} ${attempts}`);
+  assert.deepEqual(moves, ['pending 0', 'running 1', 'pending 1', 'running 2', 'done 2']);
 });
 
 test('what an attempt reports of a job that does not exist is refused', async () => {
@@ -104,25 +81,15 @@ test('what an attempt reports of a job that does not exist is refused', async ()
 });
 
 test('waits are drawn in some at a time, and those of the present clock stay', async () => {
-  await using temporary = await TemporaryStore.open();
-  await working(temporary, 1);
-  const claim = temporary.store.reader.jobs.get(1)?.claim ?? 0;
+  await using temporary = await working(1);
+  const claim = temporary.reader.jobs.get(1)?.claim ?? 0;
   await temporary.commit(failJob({ job_no: 1, claim }, 1100, { message: 'no luck', permanent: false, delayMs: 9000 }));
-  for (let i = 1; i < 4; i++) {
-    await temporary.commit(ingestPage(submission({ canonical_url: `https://example.com/${i}`, at: 8000 + i })));
-  }
+  for (const no of [1, 2, 3]) await temporary.ingest([no], { at: 8000 + no });
   const drawn = [];
   for (let i = 0; i < 3; i++) drawn.push(await temporary.commit(drawInWaits(2000, 2)));
   assert.deepEqual(drawn, [2, 1, 0]);
-  assert.deepEqual(
-    [1, 2, 3, 4].map((no) => temporary.store.reader.jobs.get(no)?.run_at),
-    [10_100, 2000, 2000, 2000],
-  );
-  const { jobs } = await temporary.commit(
-    claimJobs({ at: 2000, incarnation: 'life 1', leaseMs: 600, free, running: 0 }),
-  );
-  assert.deepEqual(
-    jobs.map(({ no }) => no),
-    [2, 3, 4],
-  );
+  const dueAt = [1, 2, 3, 4].map((no) => temporary.reader.jobs.get(no)?.run_at);
+  assert.deepEqual(dueAt, [10_100, 2000, 2000, 2000]);
+  const claimed = await temporary.claim(2000);
+  assert.equal(claimed.map(({ job }) => job.no).join(), '2,3,4');
 });

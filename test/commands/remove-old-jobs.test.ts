@@ -1,7 +1,6 @@
 /** Which done jobs go when they are old, and which stay with what has its state from them. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { claimJobs } from '../../src/commands/claim-jobs.ts';
 import { startRun } from '../../src/commands/cluster-runs.ts';
 import { ingestPage } from '../../src/commands/ingest-page.ts';
 import { completeJob, createJob, failJob } from '../../src/commands/move-job.ts';
@@ -14,12 +13,9 @@ const free = { suspect: 9, index: 999, fetch: 9, poll: 999, purge: 9, background
 
 /** Run every job that waits to its end. */
 async function runAll(temporary: TemporaryStore, at: number, failing: readonly number[] = []): Promise<void> {
-  const { jobs } = await temporary.commit(claimJobs({ at, incarnation: 'life', leaseMs: 600, free, running: 0 }));
-  for (const { no, claim } of jobs) {
-    const attempt = { job_no: no, claim };
-    if (failing.includes(no)) {
-      await temporary.commit(failJob(attempt, at, { message: 'bad', permanent: true, delayMs: 0 }));
-    } else await temporary.commit(completeJob(attempt, at, () => undefined));
+  for (const { job, attempt } of await temporary.claim(at, { free })) {
+    const failure = { message: 'bad', permanent: true, delayMs: 0 };
+    await temporary.commit(failing.includes(job.no) ? failJob(attempt, at, failure) : completeJob(attempt, at));
   }
 }
 
@@ -30,18 +26,13 @@ async function leftAfter(temporary: TemporaryStore, before: number): Promise<num
     assert.ok(slices < 20, 'the slices come to an end');
     from = await temporary.commit(removeOldJobs(from, before));
   }
-  const { jobs } = temporary.store.reader;
+  const { jobs } = temporary.reader;
   const left = jobs.list({ limit: 10_000 }).map(({ no }) => no);
   const done = jobs.list({ status: 'done', limit: 10_000 }).length;
-  const kinds = (['index_page', 'poll_watch', 'eval_replay', 'cluster'] as JobKind[]).map(
-    (kind) => jobs.list({ kind, limit: 10_000 }).length,
-  );
+  const kinds = ['index_page', 'poll_watch', 'eval_replay', 'cluster'] satisfies JobKind[];
+  const ofKinds = kinds.flatMap((kind) => jobs.list({ kind, limit: 10_000 }));
   assert.equal(jobs.countByStatus('done'), done, 'no list names a job that is gone');
-  assert.equal(
-    kinds.reduce((sum, count) => sum + count),
-    left.length,
-    'nor does a list of a kind',
-  );
+  assert.equal(ofKinds.length, left.length, 'nor does a list of a kind');
   return left.sort((a, b) => a - b);
 }
 
@@ -71,7 +62,7 @@ test('a replay goes with its report; the job of a clustering stays as long as it
   assert.ok(run !== null);
   await runAll(temporary, 200);
   assert.deepEqual(await leftAfter(temporary, 1000), [run.job_no]);
-  const { replays } = temporary.store.reader;
+  const { replays } = temporary.reader;
   assert.deepEqual([replays.get(1), replays.countResults(1)], [undefined, 0]);
 });
 

@@ -5,6 +5,7 @@ import { visitTimes } from '../../src/compute/structures/visit-times.ts';
 import { defaultTrackingParams, presetKeepParams } from '../../src/compute/web/canonical-url.ts';
 import { exportLine } from '../../src/domain/export.ts';
 import { instantOf } from '../../src/domain/values.ts';
+import { pluck } from '../rows.ts';
 import { TemporaryStore } from '../store/temporary-store.ts';
 
 const canonicalize = { tracking_params: defaultTrackingParams, keep_params: presetKeepParams, known_addresses: true };
@@ -19,16 +20,13 @@ test('a rule for an address comes with the settings that made its form, and keep
     { ...rule, pattern: 'https://a.example/y' }, // of an earlier version
   ].map((line) => exportLine.parse(JSON.parse(JSON.stringify(line))));
   await temporary.commit(takeExport(lines, options));
-  const { blacklist } = temporary.store.reader;
+  const { blacklist } = temporary.reader;
   const matched = (original_url: string) =>
     blacklist.match({ original_url, canonical_url: original_url, domain: 'a.example' })?.pattern;
   assert.equal(matched('https://a.example/x?ref=1'), 'https://a.example/x');
   assert.equal(matched('https://a.example/x?id=1'), undefined);
   assert.equal(matched('https://a.example/y?ref=1'), undefined);
-  assert.deepEqual(
-    blacklist.withoutSettings().map(({ pattern }) => pattern),
-    ['https://a.example/y'],
-  );
+  assert.deepEqual(pluck(blacklist.withoutSettings(), 'pattern'), ['https://a.example/y']);
 });
 
 test('pages of an earlier export get the current address, however often it is imported', async () => {
@@ -47,7 +45,7 @@ test('pages of an earlier export get the current address, however often it is im
     const counts = await temporary.commit(takeExport(lines, options));
     assert.deepEqual([counts.new_pages, counts.known_pages], [2 - known_pages, known_pages]);
   }
-  const { pages } = temporary.store.reader;
+  const { pages } = temporary.reader;
   const taken = pages.get(pages.numberByUrl(usual) ?? 0) ?? assert.fail('no page');
   const { canonical_url, domain, visit_count } = taken;
   assert.deepEqual([canonical_url, domain, visit_count, pages.count()], [usual, 'www.youtube.com', 3, 1]);
@@ -67,6 +65,6 @@ test('an export adds tags and highlights to a known page, but none that was remo
   const kept = { tags: ['kept'], removed_tags: ['gone'], note: 'mine' };
   for (const metadata of [kept, { tags: ['gone', 'new'], note: 'other', highlights: [highlight] }])
     await temporary.commit(takeExport([line(metadata)], options));
-  const { pages } = temporary.store.reader;
+  const { pages } = temporary.reader;
   assert.deepEqual(pages.get(1)?.metadata, { ...kept, tags: ['kept', 'new'], highlights: [highlight] });
 });

@@ -47,5 +47,5 @@ test('no commit is lost to another process that opens the store meanwhile, howev
     assert.equal(await take(), ++last, `the next commit after ${commits} of them`);
   }
   await temporary.reopen();
-  assert.equal(temporary.store.reader.counters.peek('page'), last + 1);
+  assert.equal(temporary.reader.counters.peek('page'), last + 1);
 });

@@ -3,6 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { diskUsage } from '../../src/store/disk-usage.ts';
+import { pluck } from '../rows.ts';
 import { TemporaryFolder } from './temporary-folder.ts';
 
 test('every file of the folder counts once, for the part that it is of', async () => {
@@ -23,10 +24,7 @@ test('every file of the folder counts once, for the part that it is of', async (
   }
   const { parts, free_bytes, disk_bytes } = await diskUsage(dir);
   const least = { store: 300_000, words: 200_000, passage_vectors: 100_000, page_vectors: 50_000, other: 40_000 };
-  assert.deepEqual(
-    parts.map(({ part }) => part),
-    Object.keys(least),
-  );
+  assert.deepEqual(pluck(parts, 'part'), Object.keys(least));
   for (const { part, bytes } of parts) {
     // Blocks are up to 64 KiB on file systems in use; folders have their own.
     assert.ok(bytes >= least[part] && bytes < least[part] + 5 * 65_536, `${part}: ${bytes}`);

@@ -76,15 +76,8 @@ test('a value from before there were parts is read as it is', async () => {
     const text = '0123456789'.repeat(5);
     await write(() => heads.put(3, text));
     assert.deepEqual([texts.get(3), texts.length(3), texts.isWhole(3)], [text, 50, true]);
-    for (const [from, to] of [
-      [0, 5],
-      [5, 20],
-      [30, 99],
-      [49, 50],
-      [50, 60],
-    ]) {
-      assert.equal(texts.slice(3, from, to), text.slice(from, to));
-    }
+    const pieces = '0-5 5-20 30-99 49-50 50-60'.split(' ').map((piece) => piece.split('-').map(Number));
+    for (const [from, to] of pieces) assert.equal(texts.slice(3, from, to), text.slice(from, to));
     await write(() => texts.put(3, text));
     assert.deepEqual([texts.get(3), heads.get(3)?.length, keysOf(parts).length], [text, partLength, 6]);
   });

@@ -1,4 +1,5 @@
 /** Stores of older formats are brought to this one with all that is in them, also through kills, and can be read before. */
+
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -26,6 +27,7 @@ import {
 } from '../fixtures/stores/contents.ts';
 import { unpackStore } from '../fixtures/stores/unpack-store.ts';
 import { SmallDisk } from '../reliability/small-disk.ts';
+import { pluck } from '../rows.ts';
 import { TemporaryFolder } from './temporary-folder.ts';
 
 const plain = { encoder: { useRecords: false } };
@@ -72,10 +74,7 @@ function assertAllThere(reader: StoreReader): void {
   assert.equal(pages.bodySlice(1, 90_000, 90_010), longPage.body_extracted.slice(90_000, 90_010));
   assert.equal(pages.body(2), shortPage.body_extracted);
   assert.deepEqual(pages.get(2)?.metadata, shortPage.metadata);
-  assert.deepEqual(
-    pages.sections(3).map(({ title }) => title),
-    ['The sour dough', 'The oven'],
-  );
+  assert.deepEqual(pluck(pages.sections(3), 'title'), ['The sour dough', 'The oven']);
   for (const no of [1, 2, 3]) {
     const page = pages.get(no);
     assert.ok(page !== undefined && pages.isWhole(no));
@@ -106,10 +105,8 @@ test('a store of format 1 is read before and after it is migrated, and is whole'
   const store = await open();
   assertAllThere(store.reader);
   await store.close();
-  assert.deepEqual(said, [
-    `the store is brought from format 1 to ${storeFormat}`,
-    `the store has format ${storeFormat}`,
-  ]);
+  const moved = [`the store is brought from format 1 to ${storeFormat}`, `the store has format ${storeFormat}`];
+  assert.deepEqual(said, moved);
   assert.deepEqual(await stateOf(folder.path), { format: storeFormat, done: null, whole: [], inRow: [] });
   assert.deepEqual((await auditStore(folder.path)).findings, []);
   const after = StoreView.open(folder.path);
@@ -129,9 +126,8 @@ test('a backup of a store of format 1 is of that format, and is migrated when it
   const elsewhere = await Store.open(other, () => 'never');
   await elsewhere.commit(beginForget({ kind: 'domain', pattern: 'gossip.example', reason: null, at: 9 }));
   await elsewhere.close();
-  const restored = await restoreBackup({
-    ...{ backup: target, dataDir: other, replace: true, newStoreId: () => 'restored', now: () => 0 },
-  });
+  const options = { backup: target, dataDir: other, replace: true, newStoreId: () => 'restored', now: () => 0 };
+  const restored = await restoreBackup(options);
   assert.equal(restored.carriedRules, 1);
   assert.equal((await stateOf(other)).format, 1);
   const store = await Store.open(other, () => 'never');
@@ -212,25 +208,18 @@ test('a disk that gets full stops a migration between two transactions, in one l
   t.after(() => disk.unmount());
   const path = join(disk.path, 'data');
   await makeLarge(path);
-  const full = (error: unknown) =>
-    isOperatorError(error, 'disk_full') &&
-    /^the disk of .*data is full: 16777216 bytes are needed to bring the store to this version, \d+ are free$/.test(
-      error.message,
-    );
+  const needs = '16777216 bytes are needed to bring the store to this version';
+  const message = new RegExp(`^the disk of .*data is full: ${needs}, \\d+ are free$`);
+  const full = (error: unknown) => isOperatorError(error, 'disk_full') && message.test(error.message);
   const migrate = (whenSaid: (line: string) => void) => Store.open(path, () => 'never', { say: whenSaid });
   disk.fill(2 ** 22);
-  await assert.rejects(
-    migrate(() => {}),
-    full,
-  );
+  await assert.rejects(async () => migrate(() => {}), full);
   assert.equal((await stateOf(path)).format, 1);
   disk.clear();
-  await assert.rejects(
-    migrate((line) => {
-      if (line.endsWith('up to page 101')) disk.fill(2 ** 22);
-    }),
-    full,
-  );
+  const fillBehindPage = (line: string) => {
+    if (line.endsWith('up to page 101')) disk.fill(2 ** 22);
+  };
+  await assert.rejects(async () => migrate(fillBehindPage), full);
   const { format, done } = await stateOf(path);
   assert.deepEqual([format, done], [2, 101]);
   disk.clear();

@@ -19,15 +19,15 @@ test('a run comes back as it was written, also after the store was opened again'
   await using temporary = await TemporaryStore.open();
   const run = queryRun({ candidate_set: hitsOf(...Array.from({ length: 1000 }, (_, i) => i + 1)) });
   await temporary.commit(({ queryLog }) => queryLog.append(7, run));
-  assert.deepEqual(temporary.store.reader.queryLog.get(7), { ...run, no: 7 });
+  assert.deepEqual(temporary.reader.queryLog.get(7), { ...run, no: 7 });
   await temporary.reopen();
-  assert.deepEqual(temporary.store.reader.queryLog.get(7), { ...run, no: 7 });
-  assert.equal(temporary.store.reader.queryLog.get(8), undefined);
+  assert.deepEqual(temporary.reader.queryLog.get(7), { ...run, no: 7 });
+  assert.equal(temporary.reader.queryLog.get(8), undefined);
 });
 
 test('runs are listed newest first, by kind and from a time on', async () => {
   await using temporary = await logged(6);
-  const { queryLog } = temporary.store.reader;
+  const { queryLog } = temporary.reader;
   assert.deepEqual(queryLog.numbers({ limit: 100 }), [6, 5, 4, 3, 2, 1]);
   assert.deepEqual(queryLog.numbers({ limit: 2 }), [6, 5]);
   assert.deepEqual(queryLog.numbers({ kind: 'compare_arm', limit: 100 }), [6, 3]);
@@ -39,7 +39,7 @@ test('runs are listed newest first, by kind and from a time on', async () => {
 
 test('a run is found by its query id, the arms of a comparison by its id too', async () => {
   await using temporary = await logged(6);
-  const { queryLog } = temporary.store.reader;
+  const { queryLog } = temporary.reader;
   assert.deepEqual(queryLog.numbersOf('qr_6'), [6]);
   assert.deepEqual(queryLog.numbersOf('cp_1'), [3, 6]);
   for (const unknown of ['qr_7', '', 'qr', '\0', 'x'.repeat(5000), '\ud800']) {
@@ -55,14 +55,8 @@ test('feedback is kept by page, a later word replacing an earlier one', async ()
     queryLog.mark(2, 9, false);
     queryLog.mark(4, 1, true);
   });
-  const { queryLog } = temporary.store.reader;
-  assert.deepEqual(
-    [...queryLog.feedback(2)],
-    [
-      [8, true],
-      [9, false],
-    ],
-  );
+  const { queryLog } = temporary.reader;
+  assert.equal([...queryLog.feedback(2)].join(' '), '8,true 9,false');
   assert.deepEqual([...queryLog.feedback(1)], []);
   assert.deepEqual(queryLog.judgedAfter(0, 10), [2, 4]);
   assert.deepEqual(queryLog.judgedAfter(0, 1), [2]);
@@ -81,12 +75,10 @@ test('old runs go with everything that leads to them, at most so many at a time'
     counts.push(await temporary.commit(({ queryLog }) => queryLog.removeBefore(5000, 2)));
   }
   assert.deepEqual(counts, [2, 2, 0, 0]);
-  const { queryLog } = temporary.store.reader;
+  const { queryLog } = temporary.reader;
   assert.deepEqual(queryLog.numbers({ limit: 100 }), [6, 5]);
-  assert.deepEqual(
-    [queryLog.numbersOf('qr_1'), queryLog.numbersOf('cp_1'), queryLog.judgedAfter(0, 9)],
-    [[], [6], [5]],
-  );
+  assert.deepEqual([queryLog.numbersOf('qr_1'), queryLog.numbersOf('cp_1')], [[], [6]]);
+  assert.deepEqual(queryLog.judgedAfter(0, 9), [5]);
   assert.deepEqual([queryLog.get(1), queryLog.countSince(0)], [undefined, 2]);
 });
 
@@ -102,13 +94,11 @@ test('what pages left is taken out of every run, slice by slice, and nothing els
     after = await temporary.commit(({ queryLog }) => queryLog.removePages(new Set([1, 77]), from, 2, () => undefined));
   }
   assert.deepEqual(ends, [2, 4, null]);
-  const { queryLog } = temporary.store.reader;
+  const { queryLog } = temporary.reader;
   for (let no = 1; no <= 5; no++) {
     const run = queryLog.get(no);
-    assert.deepEqual(
-      [run?.candidate_set.page_nos, run?.candidate_set.labels, run?.candidate_set.scores],
-      [Uint32Array.of(2), Uint32Array.of(20), Float64Array.of(1 / 62)],
-    );
+    const { page_nos, labels, scores } = run?.candidate_set ?? assert.fail();
+    assert.deepEqual([page_nos, labels, scores], [Uint32Array.of(2), Uint32Array.of(20), Float64Array.of(1 / 62)]);
     assert.deepEqual(run?.dense_hits, hitsOf(2));
     assert.deepEqual(run?.final_pages, [{ page_no: 2, score: 1 / 3, rank: 2 }]);
     assert.equal(run?.query_text, 'oak');

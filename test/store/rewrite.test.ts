@@ -34,7 +34,7 @@ test('a rewrite leaves no byte of what was deleted, and every handle goes on, al
   await using temporary = await furnished();
   await forget(temporary);
   assert.ok(held(temporary), 'deleting alone leaves the text in the file');
-  const { pages, jobs, tombstones } = temporary.store.reader;
+  const { pages, jobs, tombstones } = temporary.reader;
   const { bytesBefore, bytesAfter } = await temporary.store.compact();
   assert.ok(bytesAfter < bytesBefore);
   assert.ok(!held(temporary));
@@ -44,8 +44,8 @@ test('a rewrite leaves no byte of what was deleted, and every handle goes on, al
   assert.equal(pages.count(), 41);
   await temporary.reopen();
   assert.equal(temporary.store.storeId, 'store 1');
-  assert.equal(temporary.store.reader.pages.count(), 41);
-  assert.equal(temporary.store.reader.pages.body(2), 'plain '.repeat(41));
+  assert.equal(temporary.reader.pages.count(), 41);
+  assert.equal(temporary.reader.pages.body(2), 'plain '.repeat(41));
 });
 
 test('reads go on while the file is rewritten, and writes that come meanwhile follow it', async () => {
@@ -54,8 +54,8 @@ test('reads go on while the file is rewritten, and writes that come meanwhile fo
   let rewriting = true;
   const reading = (async () => {
     while (rewriting) {
-      for (const { no } of temporary.store.reader.pages.all()) {
-        assert.equal(temporary.store.reader.pages.get(no)?.no, no);
+      for (const { no } of temporary.reader.pages.all()) {
+        assert.equal(temporary.reader.pages.get(no)?.no, no);
         reads++;
       }
       await new Promise(setImmediate);
@@ -71,8 +71,8 @@ test('reads go on while the file is rewritten, and writes that come meanwhile fo
   rewriting = false;
   await reading;
   assert.ok(reads > 60);
-  assert.equal(temporary.store.reader.pages.count(), 110);
-  assert.equal(temporary.store.reader.counters.peek('claim'), 6);
+  assert.equal(temporary.reader.pages.count(), 110);
+  assert.equal(temporary.reader.counters.peek('claim'), 6);
 });
 
 test('what a crash left of a copy is deleted at the next start and counts for nothing', async () => {
@@ -83,16 +83,14 @@ test('what a crash left of a copy is deleted at the next start and counts for no
   writeFileSync(join(copy, 'data.mdb'), canary);
   await temporary.reopen();
   assert.ok(!existsSync(copy));
-  assert.equal(temporary.store.reader.pages.count(), 60);
+  assert.equal(temporary.reader.pages.count(), 60);
 });
 
 test('a rewrite that fails leaves the store as it was, and the next one succeeds', async (t) => {
   await using temporary = await furnished();
   await forget(temporary);
   const lock = join(temporary.path, 'store', 'lock.mdb');
-  const prototype: { backup(): Promise<void> } = Object.getPrototypeOf(
-    Reflect.get(temporary.store.reader.jobs, 'rows'),
-  );
+  const prototype: { backup(): Promise<void> } = Object.getPrototypeOf(Reflect.get(temporary.reader.jobs, 'rows'));
   const backup = t.mock.method(prototype, 'backup', async () => {
     throw Object.assign(new Error('no space left on device'), { code: 'ENOSPC' });
   });
