@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { addressOf } from '../../src/providers/http-json.ts';
 import { endpointOf } from '../../src/providers/provider-settings.ts';
+import { deferred } from '../deferred.ts';
 import { callsTo, dim } from './calls-to.ts';
 import { type Fault, startFakeProvider, vectorOf } from './fake-provider-server.ts';
 
@@ -14,10 +15,7 @@ function assertNear(actual: Float32Array, texts: string[]): void {
   assert.equal(actual.length, texts.length * dim);
   for (const [at, row] of rows(actual).entries()) {
     const expected = vectorOf(texts[at], dim);
-    assert.ok(
-      row.every((value, i) => Math.abs(value - expected[i]) < 1e-6),
-      `row ${at}`,
-    );
+    for (const [i, value] of row.entries()) assert.ok(Math.abs(value - expected[i]) < 1e-6, `row ${at}`);
   }
 }
 
@@ -29,13 +27,8 @@ test('an OpenAI-compatible server’s rows come in the order of the texts, whate
   const { embedder } = callsTo(server, { model: 'text-embedding-3-small', path: '/some/prefix/v1/' });
   assertNear(await embedder.embed(texts, 'document'), texts);
   const { path, body } = lastCall();
-  assert.deepEqual(
-    [path, body],
-    [
-      '/some/prefix/v1/embeddings',
-      { model: 'text-embedding-3-small', input: texts, encoding_format: 'base64', dimensions: dim },
-    ],
-  );
+  const sent = { model: 'text-embedding-3-small', input: texts, encoding_format: 'base64', dimensions: dim };
+  assert.deepEqual([path, body], ['/some/prefix/v1/embeddings', sent]);
 });
 
 test('a server that ignores the encoding and the indexes is understood all the same', async () => {
@@ -51,28 +44,14 @@ test('Voyage and Cohere are told whether a text is asked for or searched', async
   const voyage = callsTo(server, { provider: 'voyage', model: 'voyage-3.5' });
   assertNear(await voyage.embedder.embed(['x', 'y'], 'query'), ['x', 'y']);
   assert.deepEqual(lastCall().body, {
-    model: 'voyage-3.5',
-    input: ['x', 'y'],
-    input_type: 'query',
-    truncation: true,
-    encoding_format: 'base64',
-    output_dimension: dim,
+    ...{ model: 'voyage-3.5', input: ['x', 'y'], input_type: 'query', truncation: true },
+    ...{ encoding_format: 'base64', output_dimension: dim },
   });
   const cohere = callsTo(server, { provider: 'cohere', model: 'embed-english-v3.0', path: '/v2' });
   assertNear(await cohere.embedder.embed(['x', 'y'], 'document'), ['x', 'y']);
-  assert.deepEqual(
-    [lastCall().path, lastCall().body],
-    [
-      '/v2/embed',
-      {
-        model: 'embed-english-v3.0',
-        texts: ['x', 'y'],
-        input_type: 'search_document',
-        embedding_types: ['float'],
-        truncate: 'END',
-      },
-    ],
-  );
+  const { path, body } = lastCall();
+  const told = { input_type: 'search_document', embedding_types: ['float'], truncate: 'END' };
+  assert.deepEqual([path, body], ['/v2/embed', { model: 'embed-english-v3.0', texts: ['x', 'y'], ...told }]);
 });
 
 test('Jina is told what a text is, by its own field, where a model knows the difference', async () => {
@@ -116,12 +95,14 @@ test('half a surrogate pair reaches the provider as a character that exists', as
 interface OpenAiAnswer {
   data: { index: number; embedding: unknown }[];
 }
-const edit =
-  (change: (row: number[]) => unknown) =>
-  ({ data }: OpenAiAnswer) => ({
-    data: data.map((each) => (each.index === 1 ? { ...each, embedding: change([...vectorOf('b', dim)]) } : each)),
-  });
+type Row = OpenAiAnswer['data'][number];
+const editAll =
+  (change: (row: Row) => Row) =>
+  ({ data }: OpenAiAnswer) => ({ data: data.map(change) });
+const edit = (change: (row: number[]) => unknown) =>
+  editAll((each) => (each.index === 1 ? { ...each, embedding: change([...vectorOf('b', dim)]) } : each));
 const packed = (row: number[]) => Buffer.from(Float32Array.from(row).buffer).toString('base64');
+const another = { index: 3, embedding: packed([...vectorOf('d', dim)]) };
 const badAnswers: [string, (answer: OpenAiAnswer) => unknown, RegExp][] = [
   ['NaN', edit((row) => packed(row.with(3, Number.NaN))), /row 1: nan/],
   ['Infinity', edit((row) => packed(row.with(3, Number.POSITIVE_INFINITY))), /row 1: infinite/],
@@ -134,27 +115,11 @@ const badAnswers: [string, (answer: OpenAiAnswer) => unknown, RegExp][] = [
   ['numbers as texts', edit((row) => row.map(String)), /row 1: not a number/],
   ['null among numbers', edit((row) => [null, ...row.slice(1)]), /row 1: not a number/],
   ['null for a row', edit(() => null), /row 1: not a vector/],
-  [
-    'rows of another dimension throughout',
-    ({ data }) => ({ data: data.map((each) => ({ ...each, embedding: [1, 2] })) }),
-    /length 2 instead of 16/,
-  ],
+  ['rows of another dimension', editAll((each) => ({ ...each, embedding: [1, 2] })), /length 2 instead of 16/],
   ['fewer rows', ({ data }) => ({ data: data.filter(({ index }) => index < 2) }), /2 rows instead of 3/],
-  [
-    'more rows',
-    ({ data }) => ({ data: [...data, { index: 3, embedding: packed([...vectorOf('d', dim)]) }] }),
-    /4 rows instead of 3/,
-  ],
-  [
-    'a row twice',
-    ({ data }) => ({ data: data.map((each) => ({ ...each, index: Math.min(each.index, 1) })) }),
-    /not an embedding answer/,
-  ],
-  [
-    'a row at a place that is not there',
-    ({ data }) => ({ data: data.map((each) => ({ ...each, index: each.index + 1 })) }),
-    /not an embedding answer/,
-  ],
+  ['more rows', ({ data }) => ({ data: [...data, another] }), /4 rows instead of 3/],
+  ['a row twice', editAll((each) => ({ ...each, index: Math.min(each.index, 1) })), /not an embedding answer/],
+  ['a row at no place', editAll((each) => ({ ...each, index: each.index + 1 })), /not an embedding answer/],
   ['no rows', () => ({ object: 'list' }), /not an embedding answer/],
   ['null', () => null, /not an embedding answer/],
 ];
@@ -234,11 +199,8 @@ test('a chat gives the model’s text, and no text is an error', async () => {
   assert.equal(await chat.complete([{ role: 'user', content: 'ca\u200bts\u{e0041}' }]), 'About cats');
   assert.deepEqual(lastCall().body.messages, [{ role: 'user', content: 'cats' }]);
   assert.deepEqual(lastCall().body, { model: 'small', messages: [{ role: 'user', content: 'cats' }] });
-  for (const answer of [
-    { choices: [] },
-    { choices: [{ message: { content: ' ' } }] },
-    { choices: [{ message: { content: null } }] },
-  ]) {
+  const empty = [' ', null].map((content) => ({ choices: [{ message: { content } }] }));
+  for (const answer of [{ choices: [] }, ...empty]) {
     server.faultOf = () => ({ kind: 'tamper', change: () => answer });
     await assert.rejects(chat.complete([{ role: 'user', content: 'cats' }]), { code: 'bad_answer' });
   }
@@ -262,11 +224,8 @@ test('a chat streams its text, whole characters only, and an error in it or a br
     return [pieces.join(''), error];
   };
   assert.deepEqual(await streamed(), ['About naïve 鷺 cats', null]);
-  assert.deepEqual(lastCall().body, {
-    model: 'small',
-    messages: [{ role: 'user', content: 'naïve 鷺 cats' }],
-    stream: true,
-  });
+  const messages = [{ role: 'user', content: 'naïve 鷺 cats' }];
+  assert.deepEqual(lastCall().body, { model: 'small', messages, stream: true });
   assert.deepEqual(await streamed(undefined, 1), ['About n', null]);
   const calls = server.calls.length;
   for (const [answer, text, error] of [
@@ -279,12 +238,11 @@ test('a chat streams its text, whole characters only, and an error in it or a br
   assert.deepEqual(await streamed({ kind: 'status', status: 500 }), ['', 'failing']);
   assert.equal(server.calls.length, calls + 5, 'tried again before the first piece');
   server.faultOf = () => undefined;
-  const isHeard = new Promise<void>((resolve) => {
-    heard = resolve;
-  });
+  const isHeard = deferred();
+  heard = isHeard.resolve;
   server.completion = async function* () {
     yield 'one piece';
-    await isHeard;
+    await isHeard.promise;
     throw new Error('the connection breaks');
   };
   assert.deepEqual(await streamed(), ['one piece', 'unreachable']);
@@ -323,22 +281,20 @@ test('a path goes below the address’s own path, and its parameters behind it',
 });
 
 test('what a part sets for itself is completed by what is set for the provider', () => {
-  const none = { base_url: null, credentials: { api_key: null, userinfo: null, query: null } };
-  const shared = { base_url: 'http://shared', credentials: { api_key: 'k2', userinfo: 'u:2', query: 'v=2' } };
-  const own = { base_url: 'http://own', credentials: { api_key: null, userinfo: null, query: null } };
+  const given = (base_url: string | null, api_key: string | null, userinfo: string | null, query: string | null) => ({
+    base_url,
+    credentials: { api_key, userinfo, query },
+  });
+  const none = given(null, null, null, null);
+  const shared = given('http://shared', 'k2', 'u:2', 'v=2');
+  const own = given('http://own', null, null, null);
   assert.equal(endpointOf('p', none, undefined), null);
   assert.equal(endpointOf('p', none, none), null);
-  assert.deepEqual(endpointOf('p', none, shared), {
-    provider: 'p',
-    baseUrl: 'http://shared',
-    credentials: { api_key: 'k2', userinfo: 'u:2', query: 'v=2' },
-  });
-  assert.deepEqual(endpointOf('p', own, shared), {
-    provider: 'p',
-    baseUrl: 'http://own',
-    credentials: { api_key: 'k2', userinfo: null, query: null },
-  });
-  const keyAlone = { base_url: null, credentials: { api_key: 'k2', userinfo: null, query: null } };
+  const { credentials } = shared;
+  assert.deepEqual(endpointOf('p', none, shared), { provider: 'p', baseUrl: 'http://shared', credentials });
+  const completed = { ...own.credentials, api_key: 'k2' };
+  assert.deepEqual(endpointOf('p', own, shared), { provider: 'p', baseUrl: 'http://own', credentials: completed });
+  const keyAlone = given(null, 'k2', null, null);
   assert.equal(endpointOf('openai', none, keyAlone), null, 'a key may be that of another address');
   assert.equal(endpointOf('ollama', none, undefined)?.baseUrl, 'http://127.0.0.1:11434/v1');
 });

@@ -62,7 +62,7 @@ test('every word is in a chunk, no chunk is over the maximum, and chunks advance
         if (term !== 0) assert.ok(!characters.includes(0), `token ${token} is in no chunk`);
       });
     }),
-    { numRuns: 600 },
+    { numRuns: 300 },
   );
 });
 
