@@ -1,7 +1,7 @@
 /** A data folder to check and to damage: pages, models, entities, topics, a watch and logged searches, written by the service's own commands. */
+
 import { hash } from 'node:crypto';
 import { createWatch, runWatch } from '../../src/commands/change-watches.ts';
-import { claimJobs } from '../../src/commands/claim-jobs.ts';
 import { finishRun, startRun, storeDraft, storePoints } from '../../src/commands/cluster-runs.ts';
 import { commitContent } from '../../src/commands/commit-content.ts';
 import { ingestPage } from '../../src/commands/ingest-page.ts';
@@ -13,44 +13,30 @@ import type { QueryRun } from '../../src/domain/query-log.ts';
 import { idOf } from '../../src/domain/values.ts';
 import { Store } from '../../src/store/store.ts';
 import { mentioning } from '../commands/mentioning.ts';
+import { submission } from '../commands/submissions.ts';
+import { chunkRow } from '../machines/rows.ts';
+import { queryRun } from '../store/query-runs.ts';
+import { claimDue } from '../store/temporary-store.ts';
 
 export const dim = 4;
-const free = { suspect: 1, index: 100, fetch: 1, poll: 1, purge: 0, background: 1, backfill: 1, entities: 1 };
 
 /** A folder with three indexed pages of two chunks each, written by the service's own commands; no index files. */
 export async function makeFolder(dir: string): Promise<void> {
   const store = await Store.open(dir, () => 'store-1');
-  await store.commit(
-    installModel(
-      { id: 'm', provider: 'local', model_name: 'm', dim, max_input_tokens: 9, floor: null },
-      { at: 0, max_attempts: 1 },
-    ),
-  );
+  const model = { id: 'm', provider: 'local', model_name: 'm', dim, max_input_tokens: 9, floor: null };
+  await store.commit(installModel(model, { at: 0, max_attempts: 1 }));
   for (const name of ['a', 'b', 'c']) {
-    const submission = {
-      canonical_url: `https://${name}.example/`,
-      original_url: `https://${name}.example/`,
-      domain: `${name}.example`,
-      title: `Title ${name}`,
-      body: 'first half. second half.',
-      content_hash: hash('sha256', 'first half. second half.'),
-      sections: [],
-      source: null,
-      metadata: null,
-      seen_at: 1,
-      at: 1,
-      max_attempts: 5,
-    };
-    await store.commit(ingestPage(submission));
+    const url = `https://${name}.example/`;
+    const body = 'first half. second half.';
+    const text = { title: `Title ${name}`, body, content_hash: hash('sha256', body), source: null };
+    const at = { seen_at: 1, at: 1, max_attempts: 5 };
+    const page = { canonical_url: url, original_url: url, domain: `${name}.example`, ...text, ...at };
+    await store.commit(ingestPage(submission(page)));
   }
-  const claimed = await store.commit(claimJobs({ at: 2, incarnation: 'i', leaseMs: 1000, free, running: 0 }));
+  const claimed = await store.commit(claimDue(2, { leaseMs: 1000 }));
   for (const job of claimed.jobs) {
     const attempt = { job_no: job.no, claim: job.claim };
-    const chunk = { token_count: 2, section_title: null, section_start_s: null };
-    const chunks = [
-      { char_start: 0, char_end: 11, ...chunk },
-      { char_start: 12, char_end: 24, ...chunk },
-    ];
+    const chunks = [chunkRow(0, 11, { token_count: 2 }), chunkRow(12, 24, { token_count: 2 })];
     const vectors = new Map([[1, new Float32Array(2 * dim).fill(0.5)]]);
     await store.commit(commitContent(attempt, { page_no: job.page_no ?? 0, chunks, vectors }));
     await store.commit(completeJob(attempt, 3));
@@ -88,15 +74,12 @@ async function addEntities(store: Store): Promise<void> {
 async function addClusters(store: Store): Promise<void> {
   for (const [round, third] of [2, 3].entries()) {
     const begun = await store.commit(startRun({ trigger: 'manual', params: {}, at: 6, max_attempts: 5 }));
-    const claim = { at: 7, incarnation: 'i', leaseMs: 1000, free, running: 0 };
-    const job = (await store.commit(claimJobs(claim))).jobs.find(({ kind }) => kind === 'cluster');
+    const { jobs } = await store.commit(claimDue(7, { leaseMs: 1000 }));
+    const job = jobs.find(({ kind }) => kind === 'cluster');
     const attempt = { job_no: job?.no ?? 0, claim: job?.claim ?? 0 };
     const point = { probability: 1, x: 1, y: 2, since: false };
     const points = [1, 1, third].map((cluster_no, at) => ({ page_no: at + 1, cluster_no, ...point }));
-    const drafts = [
-      { no: 1, size: 2, x: 1, y: 2 },
-      { no: third, size: 1, x: 1, y: 2 },
-    ];
+    const drafts = [1, third].map((no, at) => ({ no, size: 2 - at, x: 1, y: 2 }));
     const runNo = begun?.no ?? 0;
     await store.commit(({ counters }) => counters.take('cluster', round === 0 ? 2 : 1));
     await store.commit(storePoints(attempt, runNo, points));
@@ -111,19 +94,9 @@ async function addClusters(store: Store): Promise<void> {
 
 function loggedRun(query_id: string, compare_id: string | null): QueryRun {
   const hits = { labels: Uint32Array.of(1, 3), page_nos: Uint32Array.of(1, 2), scores: Float64Array.of(0.9, 0.5) };
-  return {
-    query_id,
-    ts: 5,
-    kind: compare_id === null ? 'search' : 'compare_arm',
-    compare_id,
-    query_text: 'half',
-    params: {},
-    active_model: 'm',
-    reranker_model: null,
-    candidate_set: hits,
-    dense_hits: hits,
-    sparse_hits: hits,
+  return queryRun({
+    ...{ query_id, ts: 5, kind: compare_id === null ? 'search' : 'compare_arm', compare_id, query_text: 'half' },
+    ...{ params: {}, active_model: 'm', candidate_set: hits, dense_hits: hits, sparse_hits: hits, timing_ms: {} },
     final_pages: [{ page_no: 1, score: 0.9, rank: 1 }],
-    timing_ms: {},
-  };
+  });
 }
