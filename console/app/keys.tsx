@@ -2,6 +2,7 @@
 import { signal } from '@preact/signals';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { operatorHelp } from '../../src/domain/query-clause.ts';
+import { Facts } from '../ui/parts.tsx';
 import { currentView, go, linkTo } from './router.ts';
 import { views } from './views.ts';
 
@@ -107,38 +108,15 @@ export function KeysDialog() {
     >
       <h2 id="keys-title">Keyboard shortcuts</h2>
       <div class="keys">
-        <dl>
-          {general.map(([key, what]) => (
-            <div key={key}>
-              <dt>
-                <kbd>{key}</kbd>
-              </dt>
-              <dd>{what}</dd>
-            </div>
-          ))}
-        </dl>
-        <dl>
-          {views.map(({ key, title }) => (
-            <div key={key}>
-              <dt>
-                <kbd>g</kbd> <kbd>{key}</kbd>
-              </dt>
-              <dd>{title}</dd>
-            </div>
-          ))}
-        </dl>
+        <Facts class="" of={general.map(([key, what]) => [<kbd>{key}</kbd>, what])} />
+        <Facts class="" of={views.map(({ key, title }) => [[<kbd>g</kbd>, ' ', <kbd>{key}</kbd>], title])} />
       </div>
       <h2 id="operators-title">Search operators</h2>
-      <dl class="operators" aria-labelledby="operators-title">
-        {operatorHelp.map(({ operator, finds, example }) => (
-          <div key={operator}>
-            <dt>
-              <code>{example}</code>
-            </dt>
-            <dd>{finds}</dd>
-          </div>
-        ))}
-      </dl>
+      <Facts
+        class="operators"
+        label="operators-title"
+        of={operatorHelp.map(({ finds, example }) => [<code>{example}</code>, finds])}
+      />
       <div class="dialog-actions">
         <button type="button" class="button" onClick={() => dialog.current?.close()}>
           Close

@@ -203,18 +203,15 @@ function useArrival(main: { current: HTMLElement | null }, view: string, part: s
 /** Signs of user input. */
 const byHand = ['wheel', 'pointerdown', 'keydown', 'touchstart'] as const;
 
-function NavGroup({
-  title,
-  entries,
-  current,
-  onGo,
-}: {
+interface NavGroupProps {
   title: string;
   entries: readonly ViewEntry[];
   current: string;
   /** Also for the current view. */
   onGo: () => void;
-}) {
+}
+
+function NavGroup({ title, entries, current, onGo }: NavGroupProps) {
   return (
     <div class="nav-group">
       <h2 class="nav-title">{title}</h2>

@@ -19,19 +19,16 @@ const dayMs = 86_400_000;
 const hourS = 3600;
 const wholeSteps = [0, 1, 2, 3, 4, 5, 6].flatMap((power) => [1, 2, 5].map((step) => step * 10 ** power));
 
-/** Without points only the space is reserved. */
-export function LineChart({
-  label,
-  lines,
-  format,
-  isWhole = false,
-}: {
+interface LineChartProps {
   label: string;
   lines: readonly Line[];
   format: (value: number) => string;
   /** Counts: a whole-number axis from 0. */
   isWhole?: boolean;
-}) {
+}
+
+/** Without points only the space is reserved. */
+export function LineChart({ label, lines, format, isWhole = false }: LineChartProps) {
   const host = useRef<HTMLDivElement>(null);
   const formatted = useRef(format);
   formatted.current = format;

@@ -25,8 +25,14 @@ export function passageLink(pageId: string, passage?: Passage): string {
   return linkTo('page', pageId, { passage: chunk_id, at: String(at) });
 }
 
-/** Short links with sites. */
-export function PageLinks({ pages }: { pages: readonly (Props['page'] & { domain: string })[] }) {
+/** Short links, each with `detail`. */
+export function PageLinks<Page extends Props['page']>({
+  pages,
+  detail,
+}: {
+  pages: readonly Page[];
+  detail: (page: Page) => ComponentChildren;
+}) {
   return (
     <ul class="plain-list">
       {pages.map((page) => (
@@ -35,7 +41,7 @@ export function PageLinks({ pages }: { pages: readonly (Props['page'] & { domain
             <bdi>{nameOf(page)}</bdi>
           </a>
           <span class="quiet">
-            <bdi>{page.domain}</bdi>
+            <bdi>{detail(page)}</bdi>
           </span>
         </li>
       ))}

@@ -6,15 +6,13 @@ import { attempt, useAttempt } from '../app/notices.tsx';
 import { count } from './format.ts';
 import { Icon, type IconName } from './icon.tsx';
 
-export function ViewHead({
-  title,
-  lead,
-  children,
-}: {
+interface ViewHeadProps {
   title: string;
   lead?: ComponentChildren;
   children?: ComponentChildren;
-}) {
+}
+
+export function ViewHead({ title, lead, children }: ViewHeadProps) {
   return (
     <div class="view-head">
       <div>
@@ -90,6 +88,29 @@ export function Waiting({ error, retry }: { error?: unknown; retry?: () => void 
     <div class="waiting" aria-busy="true" />
   ) : (
     <Fault error={error} {...(retry && { retry })} />
+  );
+}
+
+interface FactsProps {
+  /** Those without a value are left out. */
+  of: readonly (readonly [name: ComponentChildren, value: ComponentChildren])[];
+  class?: string;
+  label?: string;
+}
+
+export function Facts({ of, class: name = 'facts', label }: FactsProps) {
+  return (
+    <dl class={name} aria-labelledby={label}>
+      {of.map(
+        ([term, value], at) =>
+          value !== null && (
+            <div key={at}>
+              <dt>{term}</dt>
+              <dd>{value}</dd>
+            </div>
+          ),
+      )}
+    </dl>
   );
 }
 

@@ -35,18 +35,15 @@ export function Outside({
   );
 }
 
-/** A slice of a text with marked spans; offsets are of the whole text. */
-export function Marked({
-  text,
-  spans,
-  from = 0,
-  to = text.length,
-}: {
+interface MarkedProps {
   text: string;
   spans: readonly Span[];
   from?: number;
   to?: number;
-}) {
+}
+
+/** A slice of a text with marked spans; offsets are of the whole text. */
+export function Marked({ text, spans, from = 0, to = text.length }: MarkedProps) {
   const parts: ComponentChildren[] = [];
   let at = from;
   for (const { start, end } of spans) {

@@ -38,12 +38,11 @@ export function QuoteList({ quotes, label }: { quotes: readonly Quote[]; label: 
               <a class="link-button" href={linkToQuote(quote)}>
                 <bdi>{nameOf(quote)}</bdi>
               </a>
-              <span class="dot" />
-              <bdi>{quote.domain}</bdi>
-              <span class="dot" />
-              <ReadOn at={quote.first_seen_at} />
-              <span class="dot" />
-              <Outside class="link-button" href={safeUrl(quote.link)}>
+              <bdi class="dotted">{quote.domain}</bdi>
+              <span class="dotted">
+                <ReadOn at={quote.first_seen_at} />
+              </span>
+              <Outside class="link-button dotted" href={safeUrl(quote.link)}>
                 Original
                 <span class="hidden"> of {quote.number}</span>
               </Outside>

@@ -1,8 +1,9 @@
 /** Lists of pages: under the pointer, in view, highlighted. The map has only their ids. */
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { PageResponse } from '../../../src/domain/page.ts';
-import { ApiError, epoch, get } from '../../api/client.ts';
+import { epoch } from '../../api/client.ts';
 import { useLoad } from '../../api/load.ts';
+import { pageOf } from '../../api/page-facts.ts';
 import { mayWrite } from '../../app/session.tsx';
 import { count, dateOf, many } from '../../ui/format.ts';
 import { PageLinks } from '../../ui/page-row.tsx';
@@ -13,12 +14,9 @@ import { maxCounted } from '../search/use-search.ts';
 
 const listed = 60;
 
-const pageOf = (id: string, signal: AbortSignal) =>
-  get<PageResponse>(`/v1/pages/${encodeURIComponent(id)}`, { offset: 0, length: 1 }, signal);
-
 export function Hover({ id }: { id: string }) {
   const { data } = useLoad((signal) => pageOf(id, signal), [id]);
-  if (data === undefined) return null;
+  if (data == null) return null;
   return (
     <p class="map-hover">
       <strong>
@@ -31,16 +29,14 @@ export function Hover({ id }: { id: string }) {
   );
 }
 
-/** `missing`: how many of them are not on the map. */
-export function HighlightedPages({
-  ids,
-  missing,
-  isSearch,
-}: {
+interface HighlightedProps {
   ids: readonly string[];
+  /** How many of them are not on the map. */
   missing: number;
   isSearch: boolean;
-}) {
+}
+
+export function HighlightedPages({ ids, missing, isSearch }: HighlightedProps) {
   const [shown, setShown] = useState(listed);
   const section = useRef<HTMLElement>(null);
   // What led here is gone: the list is gone on with, from its head.
@@ -77,13 +73,7 @@ export function InView({ ids, all }: { ids: readonly string[]; all: number }) {
   );
 }
 
-function nullWhereGone(error: unknown): null {
-  if (error instanceof ApiError && error.status === 404) return null;
-  throw error;
-}
-
 function Pages({ ids }: { ids: readonly string[] }) {
-  /** Null for one that was forgotten since the map was drawn. */
   const known = useRef(new Map<string, PageResponse | null>());
   const turn = useRef(epoch.value);
   // What is known may be out of date as a whole.
@@ -93,7 +83,7 @@ function Pages({ ids }: { ids: readonly string[] }) {
     async (signal) => {
       const asked = ids.map(async (id) => {
         if (known.current.has(id)) return;
-        known.current.set(id, await pageOf(id, signal).catch(nullWhereGone));
+        known.current.set(id, await pageOf(id, signal));
       });
       // Of those that come all are shown, whatever becomes of the others.
       const failed = (await Promise.allSettled(asked)).find((each) => each.status === 'rejected');
@@ -105,7 +95,7 @@ function Pages({ ids }: { ids: readonly string[] }) {
   return (
     <>
       <Fault error={error} retry={reload} />
-      <PageLinks pages={ids.flatMap((id) => known.current.get(id) ?? [])} />
+      <PageLinks pages={ids.flatMap((id) => known.current.get(id) ?? [])} detail={({ domain }) => domain} />
     </>
   );
 }

@@ -439,15 +439,13 @@ function placeLabels(frame: HTMLElement | null, { x, y, scale }: Camera): void {
   }
 }
 
-function Lasso({
-  line,
-  camera: { x, y, scale },
-  frame,
-}: {
+interface LassoProps {
   line: readonly (readonly [number, number])[];
   camera: Camera;
   frame: HTMLElement | null;
-}) {
+}
+
+function Lasso({ line, camera: { x, y, scale }, frame }: LassoProps) {
   if (frame === null) return null;
   const { clientWidth: width, clientHeight: height } = frame;
   const path = line.map(([px, py]) => `${width / 2 + (px - x) * scale},${height / 2 - (py - y) * scale}`).join(' ');

@@ -1,17 +1,14 @@
 /** A menu of the ready models. */
 import type { ModelInfo } from '../../../src/domain/model.ts';
 
-export function ModelChoice({
-  label,
-  models,
-  value,
-  choose,
-}: {
+interface Props {
   label: string;
   models: readonly ModelInfo[];
   value: string;
   choose: (id: string) => void;
-}) {
+}
+
+export function ModelChoice({ label, models, value, choose }: Props) {
   return (
     <label class="field">
       <span>{label}</span>

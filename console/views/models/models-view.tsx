@@ -8,7 +8,7 @@ import { notify } from '../../app/notices.tsx';
 import { mayWrite } from '../../app/session.tsx';
 import { count, decimal, duration, many } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
-import { ActButton, Badge, Confirm, Dialog, Fault, Progress, ViewHead } from '../../ui/parts.tsx';
+import { ActButton, Badge, Confirm, Dialog, Facts, Fault, Progress, ViewHead } from '../../ui/parts.tsx';
 import { Compare } from './compare.tsx';
 import { Evaluation } from './evaluation.tsx';
 import { KnownModels } from './known-models.tsx';
@@ -171,24 +171,15 @@ function ModelRow({ model, changed }: { model: ModelInfo; changed: () => void })
       )}
       {estimate !== null && (
         <Dialog title="Compute vectors of every passage?" onClose={() => setEstimate(null)}>
-          <dl class="facts facts-wide">
-            <div>
-              <dt>Passages</dt>
-              <dd>{count(estimate.n_chunks)}</dd>
-            </div>
-            <div>
-              <dt>Tokens</dt>
-              <dd>{count(estimate.total_tokens)}</dd>
-            </div>
-            <div>
-              <dt>Time</dt>
-              <dd>{estimate.est_duration_s === null ? 'unknown' : `about ${duration(estimate.est_duration_s)}`}</dd>
-            </div>
-            <div>
-              <dt>Cost</dt>
-              <dd>{estimate.est_cost_usd === null ? 'unknown' : `about $${decimal(estimate.est_cost_usd, 2)}`}</dd>
-            </div>
-          </dl>
+          <Facts
+            class="facts facts-wide"
+            of={[
+              ['Passages', count(estimate.n_chunks)],
+              ['Tokens', count(estimate.total_tokens)],
+              ['Time', estimate.est_duration_s === null ? 'unknown' : `about ${duration(estimate.est_duration_s)}`],
+              ['Cost', estimate.est_cost_usd === null ? 'unknown' : `about $${decimal(estimate.est_cost_usd, 2)}`],
+            ]}
+          />
           <p class="quiet">Searches keep using the active model meanwhile. A restart resumes it.</p>
           <div class="dialog-actions">
             <ActButton class="button button-primary" act={beginBackfill}>

@@ -9,9 +9,9 @@ import type {
   EntitySuggestionListResponse,
   EntitySummary,
 } from '../../../src/domain/entity.ts';
-import type { PageResponse } from '../../../src/domain/page.ts';
 import { ApiError, call, get } from '../../api/client.ts';
 import { useLoad } from '../../api/load.ts';
+import { pageOf } from '../../api/page-facts.ts';
 import { attempt, notify, useAttempt } from '../../app/notices.tsx';
 import { go, linkTo, route, settle, useKept, useTitle } from '../../app/router.ts';
 import { mayWrite } from '../../app/session.tsx';
@@ -318,16 +318,6 @@ function MergeDialog({ entity, onClose, merged }: { entity: EntitySummary; onClo
 }
 
 const pagesAtOnce = 40;
-
-/** Null for one that was forgotten meanwhile. */
-async function pageOf(id: string, signal: AbortSignal): Promise<PageResponse | null> {
-  try {
-    return await get<PageResponse>(`/v1/pages/${encodeURIComponent(id)}`, { offset: 0, length: 1 }, signal);
-  } catch (error) {
-    if (error instanceof ApiError && error.status === 404) return null;
-    throw error;
-  }
-}
 
 function NamePages({ reference }: { reference: string }) {
   const [shown, setShown] = useKept('shown', pagesAtOnce);

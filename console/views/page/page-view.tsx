@@ -18,7 +18,7 @@ import { mayWrite } from '../../app/session.tsx';
 import { count, fullDateOf, many, readingTime, timeOf } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { passageLink } from '../../ui/page-row.tsx';
-import { Badge, CopyButton, Empty, Fault, Waiting } from '../../ui/parts.tsx';
+import { Badge, CopyButton, Empty, Facts, Fault, Waiting } from '../../ui/parts.tsx';
 import { nameOf, Outside, SiteMark, safeUrl, shortUrl } from '../../ui/text.tsx';
 import { isName } from '../names/names-view.tsx';
 import { stateNames } from '../search/criteria.ts';
@@ -223,70 +223,27 @@ function OnePage({ pageId }: { pageId: string }) {
       <aside class="page-side" aria-label="About this page">
         <section class="facet">
           <h2>Read</h2>
-          <dl class="facts">
-            <div>
-              <dt>First read</dt>
-              <dd>{timeOf(data.first_seen_at)}</dd>
-            </div>
-            <div>
-              <dt>Last read</dt>
-              <dd>{timeOf(data.last_seen_at)}</dd>
-            </div>
-            <div>
-              <dt>Visits</dt>
-              <dd>{count(data.visit_count)}</dd>
-            </div>
-            {data.author !== null && (
-              <div>
-                <dt>Author</dt>
-                <dd>
-                  <bdi>{data.author}</bdi>
-                </dd>
-              </div>
-            )}
-            {data.published_at !== null && (
-              <div>
-                <dt>Published</dt>
-                <dd>{fullDateOf(data.published_at)}</dd>
-              </div>
-            )}
-            {data.cluster !== null && (
-              <div>
-                <dt>Topic</dt>
-                <dd>
+          <Facts
+            of={[
+              ['First read', timeOf(data.first_seen_at)],
+              ['Last read', timeOf(data.last_seen_at)],
+              ['Visits', count(data.visit_count)],
+              ['Author', data.author && <bdi>{data.author}</bdi>],
+              ['Published', data.published_at && fullDateOf(data.published_at)],
+              [
+                'Topic',
+                data.cluster && (
                   <a href={linkTo('topics', data.cluster.id)}>
                     <bdi>{data.cluster.label ?? 'not named yet'}</bdi>
                   </a>
-                </dd>
-              </div>
-            )}
-            {data.read_minutes !== null && (
-              <div>
-                <dt>Length</dt>
-                <dd>{readingTime(data.read_minutes)}</dd>
-              </div>
-            )}
-            {data.is.length > 0 && (
-              <div>
-                <dt>Status</dt>
-                <dd>{data.is.map((state) => stateNames[state]).join(', ')}</dd>
-              </div>
-            )}
-            {data.source !== null && (
-              <div>
-                <dt>Source</dt>
-                <dd>
-                  <bdi>{data.source}</bdi>
-                </dd>
-              </div>
-            )}
-            <div>
-              <dt>Address</dt>
-              <dd class="break">
-                <bdi>{shortUrl(data.canonical_url)}</bdi>
-              </dd>
-            </div>
-          </dl>
+                ),
+              ],
+              ['Length', data.read_minutes && readingTime(data.read_minutes)],
+              ['Status', data.is.map((state) => stateNames[state]).join(', ') || null],
+              ['Source', data.source && <bdi>{data.source}</bdi>],
+              ['Address', <bdi>{shortUrl(data.canonical_url)}</bdi>],
+            ]}
+          />
         </section>
         <Annotations
           page={data}

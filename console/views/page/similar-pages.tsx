@@ -3,9 +3,9 @@ import { useState } from 'preact/hooks';
 import type { SimilarResponse } from '../../../src/domain/search.ts';
 import { get } from '../../api/client.ts';
 import { useLoad } from '../../api/load.ts';
-import { linkTo } from '../../app/router.ts';
+import { PageLinks } from '../../ui/page-row.tsx';
 import { Fault } from '../../ui/parts.tsx';
-import { nameOf, shortUrl } from '../../ui/text.tsx';
+import { shortUrl } from '../../ui/text.tsx';
 
 const ways = [
   ['vector', 'Meaning'],
@@ -30,25 +30,17 @@ export function SimilarPages({ pageId }: { pageId: string }) {
         ))}
       </fieldset>
       <Fault error={error} retry={reload} />
-      {data !== undefined && data.results.length === 0 && !loading && <p class="quiet">Nothing like it so far.</p>}
-      <ul class="plain-list">
-        {data?.results.map((page) => (
-          <li key={page.page_id}>
-            <a href={linkTo('page', page.page_id)}>
-              <bdi>{nameOf(page)}</bdi>
-            </a>
-            <span class="quiet">
-              <bdi>{shortUrl(page.canonical_url).split('/')[0]}</bdi>
-              {way !== 'vector' && (
-                <>
-                  {' · '}
-                  <bdi>{page.reason}</bdi>
-                </>
-              )}
-            </span>
-          </li>
-        ))}
-      </ul>
+      {data !== undefined && data.results.length === 0 && !loading && <p class="quiet">No related pages.</p>}
+      <PageLinks
+        pages={data?.results ?? []}
+        detail={({ canonical_url, reason }) => (
+          <>
+            {shortUrl(canonical_url).split('/')[0]}
+            {way !== 'vector' && ' · '}
+            {way !== 'vector' && <bdi>{reason}</bdi>}
+          </>
+        )}
+      />
     </div>
   );
 }

@@ -11,16 +11,14 @@ export interface Period {
   to: string | null;
 }
 
-export function Dates({
-  period: { from, to },
-  labels,
-  change,
-}: {
+interface Props {
   period: Period;
   labels: readonly [from: string, to: string];
   /** `again`: replaces the field's previous change. */
   change: (part: Partial<Period>, again: boolean) => void;
-}) {
+}
+
+export function Dates({ period: { from, to }, labels, change }: Props) {
   /** The history step of the focused field. */
   const made = useRef<number | null>(null);
   // A field's own value while typing: keys are faster than updates.

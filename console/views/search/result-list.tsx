@@ -130,18 +130,10 @@ export function ResultList({ found, busy, moreError, criteria, toBox, more, agai
       {suggestions.length > 0 && !found.has_more && (
         <section class="also" aria-labelledby="also">
           <h2 id="also">Related pages</h2>
-          <ul class="plain-list">
-            {suggestions.map(({ page_id, title, reason }) => (
-              <li key={page_id}>
-                <a href={linkTo('page', page_id)}>
-                  <bdi>{title ?? 'Untitled page'}</bdi>
-                </a>
-                <span class="quiet">
-                  <bdi>{reason}</bdi>
-                </span>
-              </li>
-            ))}
-          </ul>
+          <PageLinks
+            pages={suggestions.map((page) => ({ ...page, canonical_url: 'Untitled page' }))}
+            detail={({ reason }) => reason}
+          />
         </section>
       )}
     </>
@@ -158,13 +150,7 @@ function focusTitle(item: HTMLElement): void {
 const shownTags = 3;
 type Opened = 'why' | 'similar' | 'duplicates';
 
-function Result({
-  result,
-  queryId,
-  isJudged,
-  narrow,
-  toBox,
-}: {
+interface ResultProps extends Pick<Props, 'narrow' | 'toBox'> {
   result: PageResult;
   queryId: string | null;
   isJudged: boolean;
@@ -186,22 +172,11 @@ function Result({
           <button type="button" class="link-button" title={`Only ${domain}`} onClick={() => narrow({ site: domain })}>
             <bdi>{domain}</bdi>
           </button>
-          <span class="dot" />
-          <time dateTime={first_seen_at} title={`First read ${fullDateOf(first_seen_at)}`}>
+          <time class="dotted" dateTime={first_seen_at} title={`First read ${fullDateOf(first_seen_at)}`}>
             {ago(first_seen_at)}
           </time>
-          {read_minutes !== null && (
-            <>
-              <span class="dot" />
-              <span>{readingTime(read_minutes)}</span>
-            </>
-          )}
-          {visit_count > 1 && (
-            <>
-              <span class="dot" />
-              <span>read {many(visit_count, 'time')}</span>
-            </>
-          )}
+          {read_minutes !== null && <span class="dotted">{readingTime(read_minutes)}</span>}
+          {visit_count > 1 && <span class="dotted">read {many(visit_count, 'time')}</span>}
           {cluster !== null && (
             <button
               type="button"
@@ -294,18 +269,7 @@ function Duplicates({ result, toBox }: { result: PageResult; toBox: Props['toBox
   const left = duplicates.filter(({ page_id }) => !isDeleted(page_id));
   return (
     <div class="similar">
-      <ul class="plain-list">
-        {left.map((page) => (
-          <li key={page.page_id}>
-            <a href={linkTo('page', page.page_id)}>
-              <bdi>{nameOf(page)}</bdi>
-            </a>
-            <span class="quiet">
-              <bdi>{shortUrl(page.canonical_url)}</bdi>
-            </span>
-          </li>
-        ))}
-      </ul>
+      <PageLinks pages={left} detail={({ canonical_url }) => shortUrl(canonical_url)} />
       {mayWrite() && (
         <button
           type="button"
@@ -496,7 +460,7 @@ function NothingFound({ found, again, change }: Pick<Props, 'found' | 'again' | 
       {nearest.data !== undefined && nearest.data.length > 0 && (
         <section aria-labelledby="nearest">
           <h3 id="nearest">Nearest by meaning</h3>
-          <PageLinks pages={nearest.data} />
+          <PageLinks pages={nearest.data} detail={({ domain }) => domain} />
         </section>
       )}
     </Empty>

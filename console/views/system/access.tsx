@@ -8,7 +8,7 @@ import { useAttempt } from '../../app/notices.tsx';
 import { mayWrite, signOut } from '../../app/session.tsx';
 import { ago, timeOf } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
-import { ActButton, Badge, Confirm, CopyButton, Dialog, Fault, FormFault } from '../../ui/parts.tsx';
+import { ActButton, Badge, Confirm, CopyButton, Dialog, Facts, Fault, FormFault } from '../../ui/parts.tsx';
 import { isolated } from '../../ui/text.tsx';
 
 export function Access() {
@@ -54,18 +54,13 @@ function PairDialog({ code, onClose, again }: { code: OneTimeCode; onClose: () =
   return (
     <Dialog title="Pair the extension" onClose={onClose}>
       <p>Enter these two in the extension’s first page:</p>
-      <dl class="pair">
-        <div>
-          <dt>Address</dt>
-          <dd>
-            <code>{location.origin}</code>
-          </dd>
-        </div>
-        <div>
-          <dt>Code</dt>
-          <dd class={left === 0 ? 'pair-code pair-over' : 'pair-code'}>{code.code}</dd>
-        </div>
-      </dl>
+      <Facts
+        class="pair"
+        of={[
+          ['Address', <code>{location.origin}</code>],
+          ['Code', <span class={left === 0 ? 'pair-code pair-over' : 'pair-code'}>{code.code}</span>],
+        ]}
+      />
       <p class="quiet" aria-hidden={left > 0}>
         {left > 0 && `Works once, for ${Math.floor(left / 60)}:${String(left % 60).padStart(2, '0')}.`}
       </p>

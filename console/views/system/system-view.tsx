@@ -131,17 +131,14 @@ const breakerWords = { closed: 'reachable', open: 'unreachable', half_open: 'ret
 
 type TileState = 'ok' | 'bad' | 'live' | 'plain';
 
-function Tile({
-  name,
-  state,
-  value,
-  children,
-}: {
+interface TileProps {
   name: string;
   state: TileState;
   value: string;
   children: preact.ComponentChildren;
-}) {
+}
+
+function Tile({ name, state, value, children }: TileProps) {
   return (
     <div class={`tile tile-${state}`}>
       <dt>{name}</dt>

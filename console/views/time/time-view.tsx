@@ -127,17 +127,14 @@ function rank(topics: readonly Topic[]): Ranked[] {
   return [...ranked.values()].sort((a, b) => b.pages - a.pages).slice(0, 10);
 }
 
-function Ranking({
-  title,
-  entries,
-  linkOf,
-  isSite = false,
-}: {
+interface RankingProps {
   title: string;
   entries: readonly Ranked[];
   linkOf: (entry: Ranked) => string;
   isSite?: boolean;
-}) {
+}
+
+function Ranking({ title, entries, linkOf, isSite = false }: RankingProps) {
   if (entries.length === 0) return null;
   return (
     <section class="facet">
