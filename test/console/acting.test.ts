@@ -301,6 +301,9 @@ test('a page that is fetched again shows its new text, or why there is none', { 
   await text.getByText('opened on Monday').waitFor();
 });
 
+  words = 'The weir is gone. ';
+  await shared.service.call('POST', '/v1/pages/refresh', { page_ids: [id] });
+  await text.getByText('The weir is gone').waitFor();
 test('a form that is sent in haste is sent once', { skip }, async () => {
   const { page, show } = await shared.signedIn();
   const { opened, open } = gateOf();

@@ -2,14 +2,14 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { textFragmentLink } from '../../../src/compute/web/text-fragment.ts';
 import type { EntitySummary, PageEntitiesResponse } from '../../../src/domain/entity.ts';
-import type { JobResponse } from '../../../src/domain/job.ts';
+import type { JobEventData } from '../../../src/domain/job.ts';
 import type {
   PageChunksResponse,
   PageRefreshResponse,
   PageResponse,
   PageStatusResponse,
 } from '../../../src/domain/page.ts';
-import { ApiError, call, get, inOneDirection } from '../../api/client.ts';
+import { ApiError, call, get, inOneDirection, session } from '../../api/client.ts';
 import { listenToJobs } from '../../api/events.ts';
 import { useLoad, useRepeat } from '../../api/load.ts';
 import { attempt, notify } from '../../app/notices.tsx';
@@ -78,17 +78,27 @@ function OnePage({ pageId }: { pageId: string }) {
   };
   const [refreshJob, setRefreshJob] = useState<string | null>(null);
   useEffect(() => {
-    if (refreshJob === null) return;
-    const hear = ({ job_id, status, last_error }: JobResponse) => {
-      if (job_id !== refreshJob || (status !== 'done' && status !== 'dead')) return;
+    if (session.value !== 'in') return;
+    let isFirst = true;
+    const hear = ({ job_id, status, last_error, page_id }: JobEventData) => {
+      if (status !== 'done' && status !== 'dead') return;
+      if (page_id === pageId) again(); // others may change it, too
+      if (job_id !== refreshJob) return;
       setRefreshJob(null);
       if (status === 'dead')
         return notify(`The page could not be fetched: ${inOneDirection(last_error ?? '')}`, 'error');
       again();
       notify('The page was fetched again.');
     };
-    return listenToJobs({ snapshot: ({ jobs }) => jobs.forEach(hear), job: hear });
-  }, [refreshJob]);
+    return listenToJobs({
+      snapshot: ({ jobs }) => {
+        if (!isFirst) again(); // events were missed
+        isFirst = false;
+        jobs.forEach(hear);
+      },
+      job: hear,
+    });
+  }, [refreshJob, session.value]);
   useRepeat(parts, waitedMs, page.data !== undefined && page.data.status !== 'indexed' && page.data.status !== 'dead');
   const passages = chunks.data?.chunks ?? [];
   const sections = new Map<string | null, number>();
