@@ -726,7 +726,7 @@ async function measureViews(tab: Tab, page: string) {
     );
   const looks = ['light', 'dark'].flatMap((theme) => [wide, narrow].map((size) => ({ theme, size })));
   for (const { theme, size } of looks) {
-    await tab.resize(...size);
+    await tab.resize(size[0], size[1]);
     await tab.evaluate(`(document.documentElement.dataset.theme = '${theme}')`);
     for (const [view, ready] of all) {
       if (view === 'map' && before.length === 0) before = await scripts();

@@ -129,7 +129,7 @@ function Frame() {
               </button>
               {holder.value !== null && (
                 <p class="holder">
-                  <bdi>{holder.value.name}</bdi>
+                  Signed in as <bdi>{holder.value.name}</bdi>
                   {holder.value.scopes.includes('write') ? '' : ' · read only'}
                 </p>
               )}

@@ -492,7 +492,7 @@ test('a dead job is begun again once by a double click, and all of them at once'
   await shared.service.settled(ids);
   await until(async () => (await rows.count()) === 3, 'three of them again');
   const isRetried = seen(page, 'jobs retried');
-  await page.getByRole('button', { name: /Try \d+ dead jobs again/ }).click();
+  await page.getByRole('button', { name: /Try \d+ failed jobs again/ }).click();
   await isRetried;
   assert.deepEqual(retried, [200, 200]);
   await shared.service.settled(ids);
@@ -593,7 +593,7 @@ test('a feed that is followed is reported; a page forgotten meanwhile is left ou
   await page.getByRole('dialog').getByRole('alert').getByText('You already follow this feed').waitFor();
   await page.keyboard.press('Escape');
   const feed = page.locator('.row', { hasText: '127.0.0.1:9/feed' });
-  await feed.getByRole('button', { name: /^Poll/ }).click();
+  await feed.getByRole('button', { name: /^Check/ }).click();
   await feed.locator('.row-error').waitFor();
   const { body } = await shared.service.call<EntityDetailResponse>(
     'GET',

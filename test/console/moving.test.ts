@@ -500,7 +500,7 @@ test('a search is saved with its filters and order, listed, opened and removed',
   await button.click();
   await page.getByRole('button', { name: 'Save search', pressed: false }).waitFor();
   await show('#/search');
-  await page.getByRole('heading', { name: 'Recently read' }).waitFor();
+  await page.getByRole('heading', { name: 'Recently added' }).waitFor();
   assert.equal(await page.getByRole('heading', { name: 'Saved searches' }).count(), 0);
 });
 

@@ -17,10 +17,11 @@ const kinds: Record<JobKind, string> = {
 export const kindWords = (kind: string): string => (kinds as Record<string, string>)[kind] ?? kind;
 export const kindOptions = Object.entries(kinds);
 
-export const statusKinds: Record<JobStatus, 'ok' | 'warn' | 'bad' | 'live' | 'plain'> = {
-  pending: 'plain',
-  running: 'live',
-  done: 'ok',
-  failed: 'warn',
-  dead: 'bad',
+/** As states of pages are named: a failed job is tried again, a dead one is not. */
+export const jobStates: Record<JobStatus, { word: string; badge: 'ok' | 'warn' | 'bad' | 'live' | 'plain' }> = {
+  pending: { word: 'waiting', badge: 'plain' },
+  running: { word: 'running', badge: 'live' },
+  failed: { word: 'retrying soon', badge: 'warn' },
+  dead: { word: 'failed', badge: 'bad' },
+  done: { word: 'done', badge: 'ok' },
 };

@@ -12,7 +12,7 @@ import { ago, count, many, timeOf } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { ActButton, Badge, Empty, Fault, ViewHead } from '../../ui/parts.tsx';
 import { nameOf } from '../../ui/text.tsx';
-import { kindOptions, kindWords, statusKinds } from './job-words.ts';
+import { jobStates, kindOptions, kindWords } from './job-words.ts';
 import { maxShown, useJobs } from './use-jobs.ts';
 
 const statuses = ['pending', 'running', 'failed', 'dead', 'done'] as const;
@@ -60,7 +60,7 @@ export function JobsView() {
         {mayWrite() && dead > 0 && (
           <ActButton class="button" act={retryAll}>
             <Icon name="refresh" />
-            Try {kind === null ? many(dead, 'dead job') : 'dead jobs of this kind'} again
+            Try {kind === null ? many(dead, 'failed job') : 'failed jobs of this kind'} again
           </ActButton>
         )}
       </ViewHead>
@@ -71,7 +71,7 @@ export function JobsView() {
           </button>
           {statuses.map((each) => (
             <button key={each} type="button" aria-pressed={status === each} onClick={() => show({ status: each })}>
-              {each}
+              {jobStates[each].word}
               {counts !== undefined && <span class="numbers">{count(counts[each] ?? 0)}</span>}
             </button>
           ))}
@@ -97,7 +97,7 @@ export function JobsView() {
       />
       {jobs.data !== undefined &&
         (jobs.data.length === 0 ? (
-          <Empty icon="check" title={status === null ? 'No jobs yet' : `No jobs are ${status}`} />
+          <Empty icon="check" title={status === null ? 'No jobs yet' : `No jobs are ${jobStates[status].word}`} />
         ) : (
           <ul class="rows">
             {jobs.data.map((job) => (
@@ -117,7 +117,7 @@ function JobRow({ job, changed }: { job: ListedJob; changed: (job: JobResponse) 
   const retry = async () => changed(await call<JobResponse>('POST', `/v1/jobs/${encodeURIComponent(job_id)}/retry`));
   return (
     <li class="row job-row">
-      <Badge kind={statusKinds[status]}>{status}</Badge>
+      <Badge kind={jobStates[status].badge}>{jobStates[status].word}</Badge>
       <div class="row-main">
         <p class="row-title">
           {kindWords(kind)}

@@ -19,7 +19,7 @@ import { count, decimal, timeOf } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { type Line, LineChart } from '../../ui/line-chart.tsx';
 import { Badge, Dialog, Fault, FormFault, TableScroll } from '../../ui/parts.tsx';
-import { statusKinds } from '../jobs/job-words.ts';
+import { jobStates } from '../jobs/job-words.ts';
 import { ModelChoice } from './model-choice.tsx';
 
 const lookAgainMs = 1500;
@@ -140,7 +140,7 @@ function Table({ replays }: { replays: readonly EvalReplayItem[] }) {
               <tr>
                 <th scope="row">{timeOf(created_at)}</th>
                 <td colSpan={6}>
-                  <Badge kind={statusKinds[status]}>{status}</Badge>{' '}
+                  <Badge kind={jobStates[status].badge}>{jobStates[status].word}</Badge>{' '}
                   {planned !== null && `${count(replayed)} of ${count(planned)}`}
                   {last_error !== null && (
                     <span class="row-error">

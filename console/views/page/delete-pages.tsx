@@ -110,16 +110,14 @@ addEventListener('keydown', (event) => {
   last.undo();
 });
 
-/** `onDone` is called after `onClose` if pages were deleted. */
-export function BlockSiteDialog({
-  domain,
-  onClose,
-  onDone,
-}: {
+interface BlockSiteProps {
   domain: string;
   onClose: () => void;
   onDone: () => void;
-}) {
+}
+
+/** `onDone` is called after `onClose` if pages were deleted. */
+export function BlockSiteDialog({ domain, onClose, onDone }: BlockSiteProps) {
   const [purged, setPurged] = useState<number | null>(null);
   const { busy, said, attempt } = useAttempt();
   const block = (event: Event) => {

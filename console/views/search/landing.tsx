@@ -41,7 +41,7 @@ export function Landing() {
           </DemoBar>
         )}
         <div class="section-head">
-          <h2 id="recent">Recently read</h2>
+          <h2 id="recent">Recently added</h2>
           <a href={linkTo('time')} class="quiet-link">
             All by time
             <Icon name="chevron" />

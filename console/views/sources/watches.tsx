@@ -130,7 +130,7 @@ function WatchRow({ watch, isPolled, run, edit }: WatchRowProps) {
       <div class="row-end">
         <span class="quiet">
           {last_run_at === null ? (
-            'not polled yet'
+            'not checked yet'
           ) : (
             <time dateTime={last_run_at} title={`next ${timeOf(next_run_at)}`}>
               {ago(last_run_at)}
