@@ -20,14 +20,13 @@ const away = [502, 503, 504];
 
 /** Without the query, so that a shared address is not sent. Redirects of a proxy are the browser's to follow. */
 async function openPage() {
-  const kept = await caches.match('/');
-  try {
-    const answer = await fetch('/', { redirect: 'manual' });
-    return kept !== undefined && away.includes(answer.status) ? kept : answer;
-  } catch (error) {
-    if (kept === undefined) throw error;
-    return kept;
-  }
+  const [{ value: answer, reason }, { value: kept }] = await Promise.allSettled([
+    fetch('/', { redirect: 'manual' }),
+    caches.match('/'),
+  ]);
+  if (kept !== undefined && (answer === undefined || away.includes(answer.status))) return kept;
+  if (answer === undefined) throw reason;
+  return answer;
 }
 
 addEventListener('fetch', (event) => {
