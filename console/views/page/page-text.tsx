@@ -112,7 +112,7 @@ export function PageText({ text, headings, passage, asked, turn, highlights, tar
             dir="auto"
             data-start={paragraph.start}
             class={`${paragraph.kind} ${paragraph.follows ? 'prose-next' : ''}`}
-            {...roles[paragraph.kind]}
+            {...roleOf(paragraph.kind)}
           >
             {piecesOf(text, paragraph, marks).map(({ start, end, passed, highlight, href }) => {
               const part =
@@ -154,13 +154,10 @@ export function PageText({ text, headings, passage, asked, turn, highlights, tar
   );
 }
 
-const roles = {
-  '': {},
-  'prose-heading': { role: 'heading', 'aria-level': 2 },
-  'prose-item': {},
-  'prose-quote': { role: 'blockquote' },
-  'prose-row': {},
-} as const;
+const roleOf = (kind: string) =>
+  kind === 'prose-heading'
+    ? { role: 'heading' as const, 'aria-level': 2 as const }
+    : kind === 'prose-quote' && { role: 'blockquote' as const };
 
 /** A paragraph, cut where marks and addresses begin and end. */
 function piecesOf(text: string, paragraph: Range, marks: readonly Mark[]) {
