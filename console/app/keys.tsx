@@ -83,6 +83,8 @@ const general: readonly [string, string][] = [
   ['v', 'Stored text of the result'],
   ['s', 'Related pages'],
   ['w', 'Why this result'],
+  ['x, Shift X', 'Select the result, or all up to it'],
+  ['t', 'Tag the selected results'],
   ['+ −', 'Good result, bad result; on a page: text size'],
   ['Esc', 'Back to the search box; cancel an answer'],
   ['h', 'Highlight the selected text of a page'],

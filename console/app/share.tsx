@@ -14,7 +14,7 @@ const params = new URLSearchParams(location.search);
 const [given, ...texts] = ['url', 'text', 'title'].map((name) => params.get(name) ?? '');
 const all = [given, ...texts].join(' ');
 const found = safeUrl(given) === null ? addressesIn(all).map(({ start, end }) => all.slice(start, end)) : [given];
-const shared = signal(found[0] ?? null);
+const shared = signal<string | null>(found[0] ?? null);
 if (location.search !== '') history.replaceState(history.state, '', location.pathname + location.hash);
 
 const close = () => {

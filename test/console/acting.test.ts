@@ -1,5 +1,6 @@
 /** Changing things in the console: names, tokens, files, jobs. Each act is done once, whatever hurry does; what fails is told, and nothing is lost by it. */
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import type { EntityDetailResponse } from '../../src/domain/entity.ts';
 import type { PageChunksResponse, PageListResponse, PageResponse, PageStatusResponse } from '../../src/domain/page.ts';
@@ -11,6 +12,7 @@ import {
   gateOf,
   leave,
   overhang,
+  results,
   searchBox,
   searchFor,
   seen,
@@ -299,11 +301,60 @@ test('a page that is fetched again shows its new text, or why there is none', { 
   await refresh.click();
   await page.locator('.notice-error', { hasText: 'The page could not be fetched: ' }).waitFor();
   await text.getByText('opened on Monday').waitFor();
-});
-
   words = 'The weir is gone. ';
   await shared.service.call('POST', '/v1/pages/refresh', { page_ids: [id] });
   await text.getByText('The weir is gone').waitFor();
+});
+
+test('results are selected by keys and the pointer, then tagged, exported and deleted together', { skip }, async () => {
+  const names = ['one', 'two', 'three', 'four'];
+  for (const name of names)
+    await shared.service.add({
+      url: `https://quolls.example/${name}`,
+      title: `Quoll [${name}]`,
+      body_extracted: `A quoll hunts at night, and this is the page of number ${name}.`,
+      metadata: { note: `On ${name}.` },
+    });
+  const { page } = await shared.signedIn({ viewport: { width: 360, height: 740 } });
+  await searchFor(page, 'quoll');
+  const boxes = page.getByRole('checkbox', { name: /^Select Quoll/ });
+  const bar = page.getByRole('region', { name: 'Selected pages' });
+  await results(page).first().locator('.result-title').focus();
+  for (const key of ['x', 'j', 'j', 'Shift+X']) await page.keyboard.press(key);
+  await bar.getByText('3 selected').waitFor();
+  await page.keyboard.press('Escape');
+  await bar.waitFor({ state: 'detached' });
+  await boxes.first().click();
+  await boxes.nth(2).click({ modifiers: ['Shift'] });
+  await boxes.nth(1).click();
+  assert.deepEqual(await accessibilityFaults(page), []);
+  assert.equal(await overhang(page), 0);
+  await results(page).nth(2).locator('.result-title').focus();
+  await page.keyboard.press('t');
+  await page.keyboard.type('marsupials');
+  await page.keyboard.press('Enter');
+  await page.getByText('2 pages changed').waitFor();
+  await until(async () => (await results(page).getByText('#marsupials').count()) === 2, 'the results show the tag');
+  const saved = page.waitForEvent('download');
+  await bar.getByRole('button', { name: 'Export' }).click();
+  const list = readFileSync(await (await saved).path(), 'utf8');
+  assert.equal(
+    list.match(/^- \[Quoll \\\[\w+\\\]\]\(<https:\/\/quolls.example\/\w+>\) .* #marsupials\n\n {2}On \w+\.$/gm)?.length,
+    2,
+    list,
+  );
+  await bar.getByRole('button', { name: 'Delete' }).click();
+  await page.getByText('Deleting 2 pages…').waitFor();
+  await until(async () => (await results(page).count()) === 2, 'the others are left');
+  await bar.waitFor({ state: 'detached' });
+  await leave(page);
+  await until(
+    async () =>
+      (await shared.service.call<PageListResponse>('GET', '/v1/pages?domain=quolls.example')).body.pages.length === 2,
+    'they are deleted',
+  );
+});
+
 test('a form that is sent in haste is sent once', { skip }, async () => {
   const { page, show } = await shared.signedIn();
   const { opened, open } = gateOf();

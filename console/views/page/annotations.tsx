@@ -15,7 +15,7 @@ import { dropKeptSearches } from '../search/use-search.ts';
 import { quoteOf, type Range } from './highlights.ts';
 
 /** A text, a thing with a `name`, or a list of these. */
-const textsIn = (value: unknown): string[] =>
+export const textsIn = (value: unknown): string[] =>
   [value]
     .flat()
     .map((each) => (typeof each === 'object' && each !== null && 'name' in each ? each.name : each))
@@ -54,12 +54,13 @@ async function tagPages(ids: readonly string[], edit: Pick<MetadataEdit, 'add_ta
 }
 
 /** Add tags to pages, or remove them. */
-export function BulkTags({ ids }: { ids: readonly string[] }) {
+export function BulkTags({ ids, onDone }: { ids: readonly string[]; onDone?: () => void }) {
+  const change = (edit: Parameters<typeof tagPages>[1]) => tagPages(ids, edit).finally(onDone);
   return (
     <TagForm
       label={`Tag ${many(ids.length, 'page')}`}
-      add={(tags) => tagPages(ids, { add_tags: tags })}
-      remove={(tags) => tagPages(ids, { remove_tags: tags })}
+      add={(tags) => change({ add_tags: tags })}
+      remove={(tags) => change({ remove_tags: tags })}
     />
   );
 }

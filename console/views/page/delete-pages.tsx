@@ -84,7 +84,8 @@ async function send(name: string, pages: readonly PageToDelete[]): Promise<void>
   hide(failed, false);
   dropKeptSearches();
   epoch.value++;
-  if (failed.length === 0) notify(`Deleted ${name}. To add it again, unblock its address under System.`);
+  const [they, their] = pages.length === 1 ? ['it', 'its address'] : ['them', 'their addresses'];
+  if (failed.length === 0) notify(`Deleted ${name}. To add ${they} again, unblock ${their} under System.`);
   else
     notify(
       `${failed.length < pages.length ? 'Some pages were' : `${name} was`} not deleted. ${wordsFor(reason)}`,

@@ -18,6 +18,7 @@ import { deleteLater, isDeleted } from '../page/delete-pages.tsx';
 import { SimilarPages } from '../page/similar-pages.tsx';
 import { type Criteria, filterless, linkOf, stateNames } from './criteria.ts';
 import { Judge } from './judge.tsx';
+import { SelectedPages } from './selection.tsx';
 import { type Found, maxCounted, shownOf } from './use-search.ts';
 import { Why } from './why.tsx';
 
@@ -39,6 +40,9 @@ export function ResultList({ found, busy, moreError, criteria, toBox, more, agai
   const { results, query, suggestions } = found;
   const list = useRef<HTMLOListElement>(null);
   const moreButton = useRef<HTMLButtonElement>(null);
+  const [selected, setSelected] = useKept<readonly string[]>(`selected ${found.key}`, []);
+  /** The page of the last selection. */
+  const anchor = useRef<string | null>(null);
   const [showsWeak, setShowsWeak] = useKept(`less relevant ${found.key}`, false);
   /** Titles before "More results". */
   const shownBefore = useRef<number | null>(null);
@@ -68,6 +72,16 @@ export function ResultList({ found, busy, moreError, criteria, toBox, more, agai
   const fold = shownOf(results, found);
   const shown = results.slice(0, showsWeak ? results.length : fold).filter(isLeft);
   const weak = results.slice(fold).filter(isLeft).length;
+  const chosen = shown.filter(({ page_id }) => selected.includes(page_id));
+  /** `isRange`: with all between it and the last one. */
+  const select = (id: string, isRange: boolean) => {
+    const ids = shown.map(({ page_id }) => page_id);
+    const [from, to] = [isRange ? ids.indexOf(anchor.current ?? id) : -1, ids.indexOf(id)];
+    const range = from < 0 ? [id] : ids.slice(Math.min(from, to), Math.max(from, to) + 1);
+    const others = selected.filter((each) => !range.includes(each));
+    setSelected(selected.includes(id) ? others : [...others, ...range]);
+    anchor.current = id;
+  };
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.ctrlKey || event.metaKey || event.altKey || isInChord()) return;
     if ((event.target as HTMLElement).closest('dialog') !== null) return;
@@ -83,6 +97,14 @@ export function ResultList({ found, busy, moreError, criteria, toBox, more, agai
       if (next !== undefined) focusTitle(next);
       else if (step < 0) toBox();
       return;
+    }
+    if (event.key === 'Escape' && chosen.length > 0) {
+      event.stopPropagation();
+      setSelected([]);
+    } else if (event.key === 'x' || event.key === 'X') select(items[at].dataset.result ?? '', event.shiftKey);
+    else if (event.key === 't' && chosen.length > 0) {
+      event.preventDefault();
+      document.querySelector<HTMLElement>('.selected-bar input')?.focus();
     }
     const action = keyActions[event.key];
     if (action === undefined) return;
@@ -104,6 +126,8 @@ export function ResultList({ found, busy, moreError, criteria, toBox, more, agai
             isJudged={query !== '' && found.isByRelevance}
             narrow={narrow}
             toBox={toBox}
+            isSelected={chosen.includes(result)}
+            select={(isRange) => select(result.page_id, isRange)}
           />
         ))}
       </ol>
@@ -136,6 +160,23 @@ export function ResultList({ found, busy, moreError, criteria, toBox, more, agai
           />
         </section>
       )}
+      {chosen.length > 0 && (
+        <SelectedPages
+          pages={chosen}
+          clear={() => {
+            setSelected([]);
+            titles()[shown.indexOf(chosen[0])].focus();
+          }}
+          selectAll={chosen.length === shown.length ? null : () => setSelected(shown.map(({ page_id }) => page_id))}
+          onTagged={again}
+          onDeleted={() => {
+            setSelected([]);
+            const next = shown.findIndex((each) => !chosen.includes(each));
+            if (next < 0) toBox();
+            else titles()[next].focus();
+          }}
+        />
+      )}
     </>
   );
 }
@@ -154,9 +195,11 @@ interface ResultProps extends Pick<Props, 'narrow' | 'toBox'> {
   result: PageResult;
   queryId: string | null;
   isJudged: boolean;
-  narrow: Props['narrow'];
-  toBox: Props['toBox'];
-}) {
+  isSelected: boolean;
+  select: (isRange: boolean) => void;
+}
+
+function Result({ result, queryId, isJudged, narrow, toBox, isSelected, select }: ResultProps) {
   const { page_id, canonical_url, domain, cluster, visit_count, first_seen_at, relevance, duplicates } = result;
   const { read_minutes, tags, is } = result;
   const [opened, setOpened] = useKept<Opened | null>(`opened ${page_id}`, null);
@@ -168,7 +211,16 @@ interface ResultProps extends Pick<Props, 'narrow' | 'toBox'> {
     <li class="result" data-result={page_id}>
       <article aria-labelledby={titleId}>
         <p class="result-meta">
-          <SiteMark domain={domain} />
+          <label class="result-select">
+            <SiteMark domain={domain} />
+            <input
+              type="checkbox"
+              aria-label={`Select ${nameOf(result)}`}
+              checked={isSelected}
+              onMouseDown={(event) => event.shiftKey && event.preventDefault()} // selects no text
+              onClick={(event) => select(event.shiftKey)}
+            />
+          </label>
           <button type="button" class="link-button" title={`Only ${domain}`} onClick={() => narrow({ site: domain })}>
             <bdi>{domain}</bdi>
           </button>
