@@ -42,10 +42,19 @@ const ownsProcess =
 /** Whole systems share threads and encoders: those take longer to load than most tests take. */
 const hasSystems = /(?:whole|video)-system\.ts|\/compiled\.ts/;
 /** Files of a process that is shared: enough that its start does not count, few enough that the last one is not waited for long. */
-const filesTogether = 10;
+const filesTogether = { systems: 20, services: 10, values: 10 };
 /** Folders whose files have a process each: they start browsers and servers, or install. Others share them where nothing is done for the whole of a process. */
 const apartFolders = new Set(['install', 'extension-browser', 'cluster', 'console', 'scripts']);
-/** Folders whose files take longest, longest first: a long one that begins last is waited for alone. */
+/**
+ * Files that take longest by themselves (`READBACK_TEST_LONGEST=70 npm run test:slow`): a long one that begins last is waited for alone.
+ * Those of clusters wait most of their time, and stand between others.
+ */
+const longFiles = [
+  'cluster/faults console/acting cluster/services console/console cluster/point-in-time console/errors cluster/commits',
+  'install/packed extension-browser/firefox cli/backup reliability/failing-disk reliability/index-files process/lifecycle',
+  'process/real-pages scripts/run-tests fsck/run-fsck',
+].flatMap((line) => line.split(' ').map((name) => `test/${name}.test.ts`));
+/** Folders whose files take longest, longest first. */
 const longFolders = [
   ...slowFolders,
   'importers',
@@ -74,10 +83,12 @@ function companyOf(file) {
   return apartFolders.has(folderOf(file)) ? null : 'services';
 }
 
-/** Place in the order: files of long folders first. */
+/** Place in the order: long files first, then those of long folders. */
 function rankOf(file) {
+  const own = longFiles.indexOf(file);
+  if (own >= 0) return own;
   const place = longFolders.indexOf(folderOf(file));
-  return place < 0 ? longFolders.length : place;
+  return longFiles.length + (place < 0 ? longFolders.length : place);
 }
 
 /**
@@ -98,11 +109,10 @@ export function together(name, files) {
 export function planOf(files) {
   const ordered = [...files].sort((a, b) => rankOf(a) - rankOf(b) || a.localeCompare(b));
   const inCompany = (company) => ordered.filter((file) => companyOf(file) === company);
-  const groups = ['systems', 'services', 'values'].flatMap((company) => {
+  const groups = Object.keys(filesTogether).flatMap((company) => {
     const shared = inCompany(company);
-    return Array.from({ length: Math.ceil(shared.length / filesTogether) }, (_, at) =>
-      shared.slice(at * filesTogether, (at + 1) * filesTogether),
-    );
+    const most = filesTogether[company];
+    return Array.from({ length: Math.ceil(shared.length / most) }, (_, at) => shared.slice(at * most, (at + 1) * most));
   });
   return [...groups, ...inCompany(null).map((file) => [file])];
 }
