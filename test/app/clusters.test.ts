@@ -86,7 +86,7 @@ test('topics are found, and kept when pages come', { skip }, async (t) => {
   assert.deepEqual(refused, { accepted: false, detail: '4 pages have vectors; clustering needs 50' });
   assert.deepEqual(await system.ask('cluster.runs', { limit: 10 }), { runs: [] });
 
-  const labels = new Map([...few, ...(await ingest(system, articles(topics, 1, 16)))]);
+  const labels = new Map([...few, ...(await ingest(system, articles(topics, 1, 13)))]);
   await run(system);
   const { clusters } = clusterListResponse.parse(await list(system));
   assert.ok(clusters.length >= 3 && clusters.length <= 6, `${clusters.length} clusters`);
@@ -120,7 +120,7 @@ test('topics are found, and kept when pages come', { skip }, async (t) => {
   assert.equal(points.filter(({ cluster_id }) => cluster_id === null).length, finished.n_noise);
 
   // Between runs: new pages go to the nearest topic.
-  const added = await ingest(system, articles(topics, 16, 20));
+  const added = await ingest(system, articles(topics, 13, 16));
   await until(async () => {
     const known = await system.ask('cluster.projection', { run_id: finished.id });
     return known.points.length === labels.size + added.size;
