@@ -5,7 +5,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { checkFolder, isClean } from '../../src/composition/check-folder.ts';
-import type { EntityDetailResponse, EntityMergeListResponse, UndoMergeResponse } from '../../src/domain/entity.ts';
+import type { EntityMergeListResponse, UndoMergeResponse } from '../../src/domain/entity.ts';
+import { idOf } from '../../src/domain/values.ts';
+import { StoreView } from '../../src/store/store-view.ts';
 import { seededChance } from '../seeded-chance.ts';
 import { RunningService, until, withEntities, withoutModel } from './service.ts';
 
@@ -70,13 +72,13 @@ test('merges survive kills while they are made, each once, and are undone last i
     assert.deepEqual([status, body], [200, { restored_entity_id: merged_entity_id }]);
   }
   await service.kill();
-  await service.start();
+  const view = StoreView.open(service.dataDir);
+  const { entities } = view.reader;
   for (const { merged_entity_id, merged_form } of undone) {
-    const { entity } = (await service.call<EntityDetailResponse>('GET', `/v1/entities/${merged_entity_id}`)).body;
-    assert.deepEqual([entity.id, entity.canonical_form, entity.page_count], [merged_entity_id, merged_form, 1]);
+    const restored = entities.named(merged_form).find(({ no }) => idOf('entity', no) === merged_entity_id);
+    assert.deepEqual([restored?.forms[0][0], restored?.page_count, restored?.parent], [merged_form, 1, 0]);
   }
-  await service.stop();
-
+  await view.close();
   const report = await checkFolder(service.dataDir);
   assert.ok(isClean(report), JSON.stringify(report));
 });
