@@ -149,7 +149,7 @@ test('a stop that takes longer than it may ends the process', async (t) => {
   assert.match(service.output, /stopping took too long/);
 });
 
-test('a second service on the same data folder is refused with a line; a killed one leaves the lock free', async (t) => {
+test('a second service on the same data folder is refused with a line; a killed one leaves the lock free, and one whose folder was taken by one that did not see it ends', async (t) => {
   const service = await RunningService.start(t, withoutModel);
   const { code, stdout, stderr } = await service.attempt();
   assert.deepEqual(
@@ -162,21 +162,17 @@ test('a second service on the same data folder is refused with a line; a killed 
   writeFileSync(join(copy, 'data.mdb'), 'forgotten since');
   await service.start();
   assert.equal(existsSync(copy), false, 'the copy that a killed restore has left is deleted');
-});
 
-test('a service whose folder was taken by one that did not see it writes nothing more, and ends', async (t) => {
-  const first = await RunningService.start(t, withoutModel);
-  for (const name of readdirSync(first.dataDir)) if (name.startsWith('lock.')) rmSync(join(first.dataDir, name));
+  for (const name of readdirSync(service.dataDir)) if (name.startsWith('lock.')) rmSync(join(service.dataDir, name));
   const second = RunningService.prepare(t, withoutModel);
-  await second.start({ SERVICE_DATA_DIR: first.dataDir });
-  const late = await first.call('POST', '/v1/pages', page(1)).catch(() => null); // it may have tried to write before
+  await second.start({ SERVICE_DATA_DIR: service.dataDir });
+  const late = await service.call('POST', '/v1/pages', page(1)).catch(() => null); // it may have tried to write before
   assert.notEqual(late?.status, 202);
-  const { code } = await first.ended();
-  assert.equal(code, 1);
-  assert.match(first.output, /another process has taken the data folder/);
+  assert.equal((await service.ended()).code, 1);
+  assert.match(service.output, /another process has taken the data folder/);
   await second.add(page(2));
   await second.stop();
-  const stopped = await checkFolder(first.dataDir);
+  const stopped = await checkFolder(service.dataDir);
   assert.ok(isClean(stopped), JSON.stringify(stopped));
 });
 
