@@ -221,7 +221,7 @@ export async function endSessions(service: RunningService): Promise<void> {
 
 export const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-/** What axe-core finds in the page as it is, by all of its rules or by these. */
+/** What axe-core finds in the page as it is, or in the dialog that covers it, by all of its rules or by these. */
 export async function accessibilityFaults(page: Page, rules?: string[]): Promise<string[]> {
   // What fades in has its contrast only at its end.
   await page.emulateMedia({ reducedMotion: 'reduce' });
@@ -230,8 +230,12 @@ export async function accessibilityFaults(page: Page, rules?: string[]): Promise
     interface Found {
       violations: { id: string; nodes: { html: string; failureSummary: string }[] }[];
     }
-    const { axe } = globalThis as unknown as { axe: { run(options: { runOnly?: string[] }): Promise<Found> } };
-    const { violations } = await axe.run(rules === undefined ? {} : { runOnly: rules });
+    interface Axe {
+      run(part: Node, options: { runOnly?: string[] }): Promise<Found>;
+    }
+    const { axe } = globalThis as unknown as { axe: Axe };
+    const part = document.querySelector('dialog:modal') ?? document;
+    const { violations } = await axe.run(part, rules === undefined ? {} : { runOnly: rules });
     return violations.flatMap(({ id, nodes }) =>
       nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary}`),
     );
