@@ -135,7 +135,7 @@ test('what a cluster has acknowledged through faults is there, once, and what it
       library.acknowledged++;
       if (random() < 0.9) continue;
       page.known = 'delete asked';
-      const deleted = await ask(pick(urls), library.token, ['DELETE', `/v1/pages/${page.id}`]);
+      const deleted = await ask(pick(urls), library.token, ['POST', '/v1/forget', { url }]);
       // It may have been deleted by a request whose answer did not come.
       if (deleted !== null) page.known = 'deleted';
     }

@@ -140,23 +140,6 @@ export const pageRoutes: RouteGroup = (app, context) => {
     body: page.pageRefreshRequest,
     answer: page.pageRefreshResponse,
   });
-
-  app.delete(
-    '/v1/pages/:page_id',
-    needsWrite({
-      operationId: 'forget_page',
-      summary: 'Forget a page',
-      description: 'Like `POST /v1/forget` with its address: the page is erased and blocked; its site is not.',
-      tags: ['forget'],
-      params: pageParams,
-      response: { 200: forgetResponse, ...errorAnswers(404) },
-    }),
-    async ({ params }, reply) => {
-      const ask = asking(reply);
-      const { canonical_url: url } = await ask('page.get', params);
-      return ask('page.forget', { url });
-    },
-  );
 };
 
 export const blacklistRoutes: RouteGroup = (app, context) => {
