@@ -11,16 +11,14 @@ import type {
   SystemAsk,
   SystemMessageName,
 } from '../../src/actors/system/service.ts';
-import { claimJobs } from '../../src/commands/claim-jobs.ts';
-import { commitContent } from '../../src/commands/commit-content.ts';
 import { ingestPage } from '../../src/commands/ingest-page.ts';
 import { installModel } from '../../src/commands/manage-models.ts';
-import { completeJob } from '../../src/commands/move-job.ts';
 import { textFragmentLink } from '../../src/compute/web/text-fragment.ts';
 import type { EmbeddingModel } from '../../src/domain/model.ts';
 import type { Command } from '../../src/store/store.ts';
 import type { MarkedPassage, MarkTask } from '../../src/threads/search-thread.ts';
 import { submission } from '../commands/submissions.ts';
+import { chunkRow } from '../machines/rows.ts';
 import { TemporaryStore } from '../store/temporary-store.ts';
 import { Hosted } from './hosted.ts';
 
@@ -61,7 +59,7 @@ export class Shelf implements AsyncDisposable {
   }
 
   get reader() {
-    return this.temporary.store.reader;
+    return this.temporary.reader;
   }
 
   /** A ready model; the first one is the active one. */
@@ -81,26 +79,12 @@ export class Shelf implements AsyncDisposable {
     const no = ++this.#pages;
     const canonical_url = url ?? `https://example.com/${no}`;
     await this.temporary.commit(ingestPage(submission({ canonical_url, title, body: text, seen_at, at: 0 })));
-    const free = { suspect: 0, index: 1, fetch: 0, poll: 0, purge: 0, background: 0, backfill: 0, entities: 0 };
-    const look = claimJobs({ at: 0, incarnation: 'x', leaseMs: 1, free: { ...free, suspect: 1 }, running: 0 });
-    const [job] = (await this.temporary.commit(look)).jobs;
-    const attempt = { job_no: job.no, claim: job.claim };
-    const chunks = [...text.matchAll(/\S+/g)].map(({ 0: word, index }) => ({
-      char_start: index,
-      char_end: index + word.length,
-      token_count: 1,
-      section_title: null,
-      section_start_s: null,
-    }));
+    const chunks = [...text.matchAll(/\S+/g)].map(({ 0: word, index }) => chunkRow(index, index + word.length));
     const rows = Object.entries(vectors).map(([space, each]): [number, Float32Array] => [
       Number(space),
       Float32Array.from(each.flat()),
     ]);
-    const content = { page_no: no, chunks, vectors: new Map(rows) };
-    const committed = await this.temporary.commit(commitContent(attempt, content));
-    await this.temporary.commit(completeJob(attempt, 0));
-    assert.ok(committed !== null);
-    return committed.labels.first;
+    return this.temporary.index({ page_no: no, chunks, vectors: new Map(rows) });
   }
 
   readonly ask: SystemAsk = async (name, request, options) => {

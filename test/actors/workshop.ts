@@ -167,7 +167,7 @@ export class Workshop implements AsyncDisposable {
   }
 
   job(no: number): Job {
-    const job = this.temporary.store.reader.jobs.get(no);
+    const job = this.temporary.reader.jobs.get(no);
     assert.ok(job, `job ${no} exists`);
     return job;
   }
@@ -177,6 +177,16 @@ export class Workshop implements AsyncDisposable {
     const work = this.works.findLast(({ job }) => job.no === no);
     assert.ok(work, `job ${no} is worked at`);
     return work;
+  }
+  /** The newest work at this job ends well. */
+  async done(no: number, completion?: Completion): Promise<void> {
+    this.work(no).done(completion);
+    await this.settle();
+  }
+
+  async fail(no: number, error: unknown): Promise<void> {
+    this.work(no).fail(error);
+    await this.settle();
   }
 
   /** Let everything that needs no time happen. */

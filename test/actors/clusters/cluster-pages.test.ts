@@ -16,11 +16,11 @@ test('a page that was put with a topic since the run is none that the run found 
       { ...point, page_no: 4, cluster_no: 8, since: false },
     ]),
   );
-  assert.deepEqual(await foundClusters(temporary.store.reader, [4, 1, 2, 3, 9], 1), Uint32Array.of(8, 7, 0, 0, 0));
+  assert.deepEqual(await foundClusters(temporary.reader, [4, 1, 2, 3, 9], 1), Uint32Array.of(8, 7, 0, 0, 0));
 });
 
 test('a topic is at the point of one of its pages, also where the middle of all lies between them', () => {
-  const page = (page_no: number, x: number, y: number) => ({
+  const at = (page_no: number, x: number, y: number) => ({
     page_no,
     cluster_no: 3,
     probability: 1,
@@ -28,7 +28,7 @@ test('a topic is at the point of one of its pages, also where the middle of all 
     y,
     since: false,
   });
-  const points = [page(1, 0, 0), page(2, 0, 1), page(3, 10, 0), page(4, 1, 1), { ...page(5, 9, 9), cluster_no: 0 }];
+  const points = [at(1, 0, 0), at(2, 0, 1), at(3, 10, 0), at(4, 1, 1), { ...at(5, 9, 9), cluster_no: 0 }];
   assert.deepEqual(draftOf(points), [{ no: 3, size: 4, x: 1, y: 1 }]);
 });
 

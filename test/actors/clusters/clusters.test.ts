@@ -2,12 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { clustersService, pagePlacement } from '../../../src/actors/clusters/clusters.ts';
 import { CommitFeed, type SystemAsk } from '../../../src/actors/system/service.ts';
-import { claimJobs } from '../../../src/commands/claim-jobs.ts';
 import { finishRun, storeDraft, storePoints } from '../../../src/commands/cluster-runs.ts';
 import { ingestPage } from '../../../src/commands/ingest-page.ts';
 import { completeJob, failJob } from '../../../src/commands/move-job.ts';
 import type { ClusterPoint } from '../../../src/domain/cluster.ts';
-import { DomainError } from '../../../src/domain/errors.ts';
 import { type Changes, noChanges } from '../../../src/store/commit.ts';
 import type { Command } from '../../../src/store/store.ts';
 import { pageRow } from '../../machines/rows.ts';
@@ -17,7 +15,6 @@ import { keptLog } from '../quiet-log.ts';
 
 const minute = 60_000;
 const space = 1;
-const free = { suspect: 1, index: 0, fetch: 0, poll: 0, purge: 0, entities: 0, background: 1, backfill: 0 };
 
 /** The real service over a real store; the test is the clock, the timer, the scheduler and the clustering. */
 class Library implements AsyncDisposable {
@@ -39,7 +36,7 @@ class Library implements AsyncDisposable {
     this.hosted = new Hosted(
       clustersService({
         ask,
-        reader: temporary.store.reader,
+        reader: temporary.reader,
         feed: this.#feed,
         settings: { min_pages: 5, min_new_pages: 3, idle_default_minutes: 15, leiden_resolution: 1, cron },
         pooling: 'mean',
@@ -57,16 +54,8 @@ class Library implements AsyncDisposable {
   static async open(cron: string | null = null): Promise<Library> {
     const temporary = await TemporaryStore.open();
     await temporary.commit(({ models }) => {
-      models.put({
-        id: 'm',
-        space,
-        provider: 'local',
-        model_name: 'm',
-        dim: 2,
-        max_input_tokens: 100,
-        status: 'ready',
-        floor: null,
-      });
+      const model = { id: 'm', space, provider: 'local', model_name: 'm', dim: 2, max_input_tokens: 100 };
+      models.put({ ...model, status: 'ready', floor: null });
       models.activate('m');
     });
     const library = new Library(temporary, cron);
@@ -110,29 +99,21 @@ class Library implements AsyncDisposable {
       await new Promise(setImmediate);
       quiet = this.#busy === 0 ? quiet + 1 : 0;
     }
-    return this.temporary.store.reader.clusters.runs(100).map(({ trigger }) => trigger);
+    return this.temporary.reader.clusters.runs(100).map(({ trigger }) => trigger);
   }
 
   /** The run in flight ends: every page of it in one cluster. */
   async finish(isDone = true): Promise<void> {
     const at = this.now;
-    const { jobs } = await this.commit(claimJobs({ at, incarnation: 'this life', leaseMs: minute, free, running: 0 }));
-    const [job] = jobs;
-    assert.equal(job?.kind, 'cluster');
-    const attempt = { job_no: job.no, claim: job.claim };
+    const [{ job, attempt }] = await this.temporary.claim(at, { leaseMs: minute });
+    assert.equal(job.kind, 'cluster');
     if (!isDone) {
       await this.commit(failJob(attempt, at, { message: 'broken', permanent: true, delayMs: 0 }));
       return;
     }
-    const run = this.temporary.store.reader.clusters.latestRun()?.no ?? 0;
-    const points: ClusterPoint[] = Array.from({ length: this.#pages }, (_, i) => ({
-      page_no: i + 1,
-      cluster_no: 1,
-      probability: 1,
-      x: 0,
-      y: 0,
-      since: false,
-    }));
+    const run = this.temporary.reader.clusters.latestRun()?.no ?? 0;
+    const place = { cluster_no: 1, probability: 1, x: 0, y: 0, since: false };
+    const points: ClusterPoint[] = Array.from({ length: this.#pages }, (_, i) => ({ page_no: i + 1, ...place }));
     // The pages' rows are not there, so the points are put down without asking for them.
     await this.temporary.commit(({ clusters }) => clusters.putPoints(run, points));
     assert.ok(await this.commit(storePoints(attempt, run, [])));
@@ -219,11 +200,9 @@ test('a second run is refused while one is in flight, and taken when that one is
   assert.deepEqual(await recompute(), { accepted: false, detail: '0 pages have vectors; clustering needs 5' });
   await library.comes(5);
   const answers = await Promise.allSettled([recompute(), recompute(), recompute()]);
-  assert.deepEqual(
-    answers.map((answer) => (answer.status === 'fulfilled' ? answer.value : answer.reason.code)),
-    [{ accepted: true, detail: null }, 'conflict', 'conflict'],
-  );
-  await assert.rejects(recompute(), (error) => error instanceof DomainError && error.code === 'conflict');
+  const outcomes = answers.map((answer) => (answer.status === 'fulfilled' ? answer.value : answer.reason.code));
+  assert.deepEqual(outcomes, [{ accepted: true, detail: null }, 'conflict', 'conflict']);
+  await assert.rejects(recompute(), { code: 'conflict' });
   await library.finish(false);
   assert.deepEqual(await recompute(), { accepted: true, detail: null });
   assert.deepEqual(await library.after(0), ['manual', 'manual']);

@@ -1,19 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { labelClustersHandler } from '../../../src/actors/clusters/label-clusters.ts';
-import { claimJobs } from '../../../src/commands/claim-jobs.ts';
 import { queueNaming } from '../../../src/commands/cluster-runs.ts';
 import { ProviderError } from '../../../src/providers/resilient-call.ts';
 import type { TextOfCluster } from '../../../src/threads/cluster-thread.ts';
 import { TemporaryStore } from '../../store/temporary-store.ts';
 import { contextOf } from '../attempt-context.ts';
 
-const free = { suspect: 1, index: 0, fetch: 0, poll: 0, purge: 0, entities: 0, background: 1, backfill: 0 };
-
 /** Has six topics, `topic1` to `topic6`, labelled by a model that refuses those named: which it was asked for, which have its label, and the error. */
 async function label(refused: readonly string[], exclude: readonly string[] = []) {
   await using temporary = await TemporaryStore.open();
-  const { clusters } = temporary.store.reader;
+  const { clusters } = temporary.reader;
   await temporary.commit((transaction) => {
     for (let no = 1; no <= 6; no++) {
       const keywords = [`topic${no}`];
@@ -25,13 +22,12 @@ async function label(refused: readonly string[], exclude: readonly string[] = []
     transaction.clusters.note('current', 1);
   });
   await temporary.commit(queueNaming(0, 1));
-  const { jobs } = await temporary.commit(claimJobs({ at: 1, incarnation: 'life', leaseMs: 600, free, running: 0 }));
-  const [job] = jobs;
+  const [{ job, attempt }] = await temporary.claim(1);
   const asked: string[] = [];
   const handler = labelClustersHandler({
     exclude,
     reader: {
-      ...temporary.store.reader,
+      ...temporary.reader,
       pages: { head: () => ({ title: 'A letter', canonical_url: 'https://mail.example.com/1' }) },
     } as never,
     commit: (command) => temporary.commit(command),
@@ -45,8 +41,7 @@ async function label(refused: readonly string[], exclude: readonly string[] = []
       },
     },
   });
-  const context = contextOf(temporary, { job_no: job.no, claim: job.claim }, 2);
-  const error = await handler(job, context).then(
+  const error = await handler(job, contextOf(temporary, attempt, 2)).then(
     () => null,
     (thrown: Error) => thrown.message,
   );
@@ -69,12 +64,12 @@ test('for a topic that lost pages, its own pages are read and few of all others,
     transaction.clusters.put({ ...row, no: 1, stale: true });
   });
   await temporary.commit(queueNaming(0, 1));
-  const { jobs } = await temporary.commit(claimJobs({ at: 1, incarnation: 'life', leaseMs: 600, free, running: 0 }));
+  const [{ job, attempt }] = await temporary.claim(1);
   const read: number[] = [];
   const handler = labelClustersHandler({
     exclude: [],
     reader: {
-      ...temporary.store.reader,
+      ...temporary.reader,
       pages: { head: () => ({ language: 'en', title: null }), bodySlice: () => 'text' },
     } as never,
     commit: (command) => temporary.commit(command),
@@ -86,7 +81,7 @@ test('for a topic that lost pages, its own pages are read and few of all others,
     } as never,
     chat: null,
   });
-  await handler(jobs[0], contextOf(temporary, { job_no: jobs[0].no, claim: jobs[0].claim }, 2));
+  await handler(job, contextOf(temporary, attempt, 2));
   assert.equal(read.filter((cluster) => cluster === 1).length, 100);
   assert.ok(read.length > 1500 && read.length <= 2100, `${read.length}`);
   assert.ok(new Set(read).size > 15, 'of many topics');

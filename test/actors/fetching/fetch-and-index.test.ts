@@ -1,14 +1,15 @@
 /** The fetch job against a real store and a real site: what is stored, what is not, and what an attempt after a crash does. */
+
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { recoverOrphans } from '../../../src/commands/claim-jobs.ts';
 import { ingestPage } from '../../../src/commands/ingest-page.ts';
 import { completeJob } from '../../../src/commands/move-job.ts';
 import { refreshPages } from '../../../src/commands/store-fetched.ts';
-import { FetchError } from '../../../src/providers/fetch-error.ts';
 import { submission } from '../../commands/submissions.ts';
+import { deferred } from '../../deferred.ts';
 import { redirectTo, Site, say } from '../../providers/small-web.ts';
-import { claim, setUp } from './fetch-set-up.ts';
+import { setUp } from './fetch-set-up.ts';
 
 const words = 'The lock keeper opens the gate at dawn. '.repeat(10).trim();
 
@@ -16,7 +17,7 @@ test('the text, its hash and its title are stored, then the page is indexed', as
   const site = await Site.open(t, { '/a': say(`<title>Locks</title><h2>Dawn</h2><p>${words}</p>`) });
   const { temporary, indexed, run } = await setUp(t, site, '/a');
   await run();
-  const { pages } = temporary.store.reader;
+  const { pages } = temporary.reader;
   assert.ok(pages.body(1)?.includes(words));
   assert.equal(pages.get(1)?.title, 'Locks');
   assert.equal(pages.get(1)?.content_hash?.length, 64);
@@ -27,27 +28,19 @@ test('the text, its hash and its title are stored, then the page is indexed', as
 test('a page that stays without a text is found by what its answer says of it', async (t) => {
   const head =
     '<title>Eels</title><meta property="og:title" content="Eels of the north"><meta property="og:description" content="How eels climb weirs.">';
-  const answers: [string, string, string | null, object | null][] = [
-    ['no readable text', `${head}<div id="root"></div>`, 'Eels of the north', { description: 'How eels climb weirs.' }],
-    [
-      'login page',
-      `${head}<h1>Sign in</h1><form><input type="password"></form>`,
-      'Eels of the north',
-      { description: 'How eels climb weirs.' },
-    ],
-    ['challenge page', '<title>Just a moment...</title><script>_cf_chl_opt</script>', null, null],
-  ];
-  for (const [message, html, title, metadata] of answers) {
+  const sign = { title: 'Eels of the north', metadata: { description: 'How eels climb weirs.' } };
+  const nothing = { title: null, metadata: null };
+  for (const [message, html, told] of [
+    ['no readable text', `${head}<div id="root"></div>`, sign],
+    ['login page', `${head}<h1>Sign in</h1><form><input type="password"></form>`, sign],
+    ['challenge page', '<title>Just a moment...</title><script>_cf_chl_opt</script>', nothing],
+  ] as const) {
     const site = await Site.open(t, { '/a': say(html) });
     const { temporary, indexed, bare, run } = await setUp(t, site, '/a');
     await assert.rejects(run(), new RegExp(message));
-    const { pages } = temporary.store.reader;
-    assert.deepEqual(
-      [pages.get(1)?.title, pages.get(1)?.metadata, pages.body(1)],
-      [title, metadata, undefined],
-      message,
-    );
-    assert.deepEqual([indexed, bare], [[], title === null ? [] : [{ title, metadata, attempt: null }]]);
+    const { title, metadata } = temporary.reader.pages.get(1) ?? assert.fail();
+    assert.deepEqual([{ title, metadata }, temporary.reader.pages.body(1)], [told, undefined], message);
+    assert.deepEqual([indexed, bare], [[], told === nothing ? [] : [{ ...told, attempt: null }]]);
   }
 });
 
@@ -60,21 +53,21 @@ test('a challenge is tried again only where the server says that it is busy', as
   ] as const) {
     const site = await Site.open(t, { '/a': say(challenge, {}, status) });
     const { run } = await setUp(t, site, '/a');
-    await assert.rejects(run(), (error) => error instanceof FetchError && error.permanent === permanent);
+    await assert.rejects(run(), { name: 'FetchError', permanent });
   }
 });
 
 test('a refresh whose text could not be indexed indexes it when it is tried again, though it is stored', async (t) => {
   const site = await Site.open(t, { '/a': say(`<title>Locks</title><p>${words}</p>`) });
   const { temporary, bare, run } = await setUp(t, site, '/a');
-  const { pages, jobs } = temporary.store.reader;
+  const { pages, jobs } = temporary.reader;
   await run();
   await temporary.commit(completeJob({ job_no: 1, claim: jobs.get(1)?.claim ?? 0 }, 10_000));
   const refresh = async () => {
     await temporary.commit(refreshPages([1], { at: 5000, max_attempts: 3 }));
-    const [job] = (await temporary.commit(claim)).jobs;
+    const [{ job, attempt }] = await temporary.claim(10_000);
     const completion = await run(job);
-    await temporary.commit(completeJob({ job_no: job.no, claim: job.claim }, 20_000, completion));
+    await temporary.commit(completeJob(attempt, 20_000, completion));
   };
   await refresh();
   assert.deepEqual([bare.length, pages.get(1)?.indexed_at], [0, 20_000], 'the text is the same');
@@ -90,11 +83,11 @@ test('a refresh whose text could not be indexed indexes it when it is tried agai
 test('a title that is only the address is replaced by that of the page', async (t) => {
   const site = await Site.open(t, { '/a': say(`<title>Locks</title><p>${words}</p>`) });
   const { temporary, run } = await setUp(t, site, '/a');
-  const { canonical_url } = temporary.store.reader.pages.get(1) ?? assert.fail();
+  const { canonical_url } = temporary.reader.pages.get(1) ?? assert.fail();
   await temporary.commit(ingestPage(submission({ canonical_url, title: canonical_url, body: null })));
-  assert.equal(temporary.store.reader.pages.get(1)?.title, canonical_url);
+  assert.equal(temporary.reader.pages.get(1)?.title, canonical_url);
   await run();
-  assert.equal(temporary.store.reader.pages.get(1)?.title, 'Locks');
+  assert.equal(temporary.reader.pages.get(1)?.title, 'Locks');
 });
 
 test('an attempt after a crash indexes the text that is there, and fetches nothing', async (t) => {
@@ -102,33 +95,32 @@ test('an attempt after a crash indexes the text that is there, and fetches nothi
   const { temporary, indexed, run } = await setUp(t, site, '/a');
   await run();
   await temporary.commit(recoverOrphans('life 2', 20_000));
-  const { jobs } = await temporary.commit(claim);
-  await run(jobs[0]);
+  const [{ job }] = await temporary.claim(20_000, { incarnation: 'life 2' });
+  await run(job);
   assert.deepEqual(site.asked, ['/a']);
   assert.deepEqual(indexed, [1, 1]);
 });
 
 test('a rule that is made while the page is fetched counts', async (t) => {
-  const { promise: asked, resolve: tell } = gate();
-  const { promise: ruled, resolve: goOn } = gate();
+  const [asked, ruled] = [deferred(), deferred()];
   const site = await Site.open(t, {
     '/short': redirectTo('/slow'),
     '/slow': async (_request, response) => {
       response.writeHead(200, { 'content-type': 'text/plain' }).write('The first half. ');
-      tell();
-      await ruled;
+      asked.resolve();
+      await ruled.promise;
       response.end('The second half.');
     },
   });
   const { temporary, run } = await setUp(t, site, '/short');
   const running = assert.rejects(run(), { message: 'redirected to a blacklisted page' });
-  await asked;
+  await asked.promise;
   await temporary.commit(({ blacklist }) =>
     blacklist.put({ no: 1, pattern: '127.0.0.1', kind: 'domain', reason: null, created_at: 1, purging: false }),
   );
-  goOn();
+  ruled.resolve();
   await running;
-  assert.equal(temporary.store.reader.pages.body(1), undefined);
+  assert.equal(temporary.reader.pages.body(1), undefined);
 });
 
 test('an attempt that has lost its job stores nothing', async (t) => {
@@ -136,7 +128,7 @@ test('an attempt that has lost its job stores nothing', async (t) => {
   const { temporary, indexed, run } = await setUp(t, site, '/a');
   await temporary.commit(recoverOrphans('life 2', 20_000));
   await assert.rejects(run(), { message: 'another attempt has taken over' });
-  assert.equal(temporary.store.reader.pages.body(1), undefined);
+  assert.equal(temporary.reader.pages.body(1), undefined);
   assert.deepEqual(indexed, []);
 });
 
@@ -148,7 +140,7 @@ test('a redirect to a known page leaves the submitted page a page of its own', a
   const { temporary, indexed, run } = await setUp(t, site, '/short');
   await temporary.commit(ingestPage(submission({ canonical_url: site.url('/long'), body: 'as it was' })));
   await run();
-  const { pages } = temporary.store.reader;
+  const { pages } = temporary.reader;
   assert.deepEqual([pages.body(1), pages.body(2)], [words, 'as it was']);
   assert.deepEqual([pages.get(1)?.canonical_url, pages.get(2)?.visit_count], [site.url('/short'), 1]);
   assert.deepEqual(indexed, [1]);
@@ -162,8 +154,8 @@ test('of content types that a proxy joined with commas the last one holds, with 
   });
   const { temporary, run } = await setUp(t, site, '/joined');
   await run();
-  assert.equal(temporary.store.reader.pages.get(1)?.title, 'Мост');
-  assert.equal(temporary.store.reader.pages.body(1), words);
+  assert.equal(temporary.reader.pages.get(1)?.title, 'Мост');
+  assert.equal(temporary.reader.pages.body(1), words);
 });
 
 test('what names no content type is passed over', async (t) => {
@@ -172,7 +164,7 @@ test('what names no content type is passed over', async (t) => {
     const site = await Site.open(t, { '/a': say(html, { 'content-type': type }) });
     const { temporary, run } = await setUp(t, site, '/a');
     await run();
-    assert.equal(temporary.store.reader.pages.body(1), words, type);
+    assert.equal(temporary.reader.pages.body(1), words, type);
   }
 });
 
@@ -181,16 +173,6 @@ test('a type that nobody reads is refused before its body is sent', async (t) =>
     '/film': (_request, response) => response.writeHead(200, { 'content-type': 'video/mp4' }).flushHeaders(),
   });
   const { run } = await setUp(t, site, '/film');
-  await assert.rejects(
-    run(),
-    (error) => error instanceof FetchError && error.message === 'unsupported content type video/mp4' && error.permanent,
-  );
+  const message = 'unsupported content type video/mp4';
+  await assert.rejects(run(), { name: 'FetchError', message, permanent: true });
 });
-
-function gate() {
-  let resolve = () => {};
-  const promise = new Promise<void>((open) => {
-    resolve = open;
-  });
-  return { promise, resolve };
-}

@@ -1,10 +1,7 @@
-/** A store with one page whose fetch job runs, against the small web on loopback. */
-import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { textReaders } from '../../../src/actors/fetching/content-readers.ts';
 import { fetchAndIndexHandler } from '../../../src/actors/fetching/fetch-and-index.ts';
 import { recordingReader } from '../../../src/actors/fetching/read-recording.ts';
-import { claimJobs } from '../../../src/commands/claim-jobs.ts';
 import { ingestPage } from '../../../src/commands/ingest-page.ts';
 import { defaultTrackingParams } from '../../../src/compute/web/canonical-url.ts';
 import type { Lookup } from '../../../src/providers/resolve-host.ts';
@@ -17,14 +14,6 @@ import type { Site } from '../../providers/small-web.ts';
 import { TemporaryStore } from '../../store/temporary-store.ts';
 import { contextOf } from '../attempt-context.ts';
 
-export const claim = claimJobs({
-  at: 10_000,
-  incarnation: 'life 1',
-  leaseMs: 600,
-  free: { suspect: 9, index: 9, fetch: 9, purge: 9, poll: 9, background: 9, backfill: 9, entities: 9 },
-  running: 0,
-});
-
 /** A store with one page, at `path` of the site, whose fetch job runs; and the handler for it. */
 export async function setUp(t: TestContext, site: Site, path: string, lookup?: Lookup) {
   const temporary = await TemporaryStore.open();
@@ -36,9 +25,9 @@ export async function setUp(t: TestContext, site: Site, path: string, lookup?: L
       submission({ canonical_url: site.url(path), domain: '127.0.0.1', title: null, body: null, content_hash: null }),
     ),
   );
-  const { jobs } = await temporary.commit(claim);
+  const [first] = await temporary.claim(10_000);
   const handler = fetchAndIndexHandler({
-    reader: temporary.store.reader,
+    reader: temporary.reader,
     commit: (command) => temporary.commit(command),
     fetch: createWebFetch({
       allowPrivateHosts: ['127.0.0.1'],
@@ -74,10 +63,7 @@ export async function setUp(t: TestContext, site: Site, path: string, lookup?: L
     },
     canonicalize: { tracking_params: defaultTrackingParams, keep_params: {} },
   });
-  const run = async (job = jobs[0]) => {
-    assert.ok(job !== undefined);
-    const attempt = { job_no: job.no, claim: job.claim };
-    return handler(job, contextOf(temporary, attempt, 10_000));
-  };
+  const run = async (job = first.job) =>
+    handler(job, contextOf(temporary, { job_no: job.no, claim: job.claim }, 10_000));
   return { temporary, indexed, bare, run };
 }

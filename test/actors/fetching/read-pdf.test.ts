@@ -38,10 +38,7 @@ test('two columns are read one after the other, below a heading over both', asyn
   const page = await read(smallPdf({ pages: [lines.sort((a, b) => b.y - a.y)] }));
   assert.deepEqual(page, {
     title: 'Weirs of the North and of the South',
-    text: `Weirs of the North and of the South\n\n${left.join(' ')}\n\n${right.join(' ')}`.replace(
-      'old\n\nright',
-      'old right',
-    ),
+    text: `Weirs of the North and of the South\n\n${[...left, ...right].join(' ')}`,
     sections: [{ char_start: 0, title: 'Weirs of the North and of the South' }],
     author: null,
     published_at: null,
@@ -92,15 +89,11 @@ test('headers and footers go: those on all pages, those of a chapter, and number
 });
 
 test('settings say whether, and few pages have no headers', async () => {
-  assert.match(
-    (
-      await read(
-        headed(8, () => 'The Book of Weirs'),
-        unstripped,
-      )
-    ).text,
-    /Book of Weirs/,
+  const unchanged = await read(
+    headed(8, () => 'The Book of Weirs'),
+    unstripped,
   );
+  assert.match(unchanged.text, /Book of Weirs/);
   assert.match((await read(headed(2, () => 'The Book of Weirs'))).text, /Book of Weirs/);
 });
 
@@ -113,14 +106,10 @@ test('headings set larger, or in another font and apart, become sections; metada
   ];
   const info = "/Title (Weirs of the North) /Author (Jo Weaver) /CreationDate (D:20200203040506+01'00')";
   const page = await read(smallPdf({ pages: [lines], info }));
-  assert.deepEqual(
-    [page.title, page.author, page.published_at],
-    ['Weirs of the North', 'Jo Weaver', '2020-02-03T03:05:06.000Z'],
-  );
-  assert.deepEqual(
-    page.sections.map(({ title }) => title),
-    ['Willow', 'How they were built'],
-  );
+  const facts = [page.title, page.author, page.published_at];
+  assert.deepEqual(facts, ['Weirs of the North', 'Jo Weaver', '2020-02-03T03:05:06.000Z']);
+  const titles = page.sections.map(({ title }) => title);
+  assert.deepEqual(titles, ['Willow', 'How they were built']);
   for (const { char_start, title } of page.sections) assert.ok(page.text.slice(char_start).startsWith(title ?? '?'));
   const named = await read(smallPdf({ pages: [lines], info: '/Title (scan_0001.pdf) /Author (admin)' }));
   assert.deepEqual([named.title, named.author], ['Willow', null]);
@@ -142,22 +131,16 @@ test('an unnamed file is read by its mark only', async () => {
 
 test('hostile PDFs end with a reason, and the next one is read', async () => {
   for (const [name, { bytes, reason }] of Object.entries(hostilePdfs)) {
-    await assert.rejects(
-      read(bytes()),
-      (error) =>
-        (error instanceof FetchError && error.permanent && reason.test(error.message)) ||
-        assert.fail(`${name}: ${error}`),
-      name,
-    );
+    const error: unknown = await read(bytes()).catch((reason) => reason);
+    assert.ok(error instanceof FetchError && error.permanent && reason.test(error.message), `${name}: ${error}`);
   }
   assert.equal((await read(smallPdf({ pages: [block(72, 700, [sentence(1)])] }))).text, sentence(1));
 });
 
 test("a reading that is aborted ends with the signal's reason, and the next one goes on", async () => {
   const abort = new AbortController();
-  const reading = reader
-    .of('library')
-    ['application/pdf']({ bytes: hostilePdfs['a flate bomb'].bytes(), charset: null }, abort.signal);
+  const bomb = { bytes: hostilePdfs['a flate bomb'].bytes(), charset: null };
+  const reading = reader.of('library')['application/pdf'](bomb, abort.signal);
   abort.abort(new Error('enough'));
   await assert.rejects(reading, { message: 'enough' });
   assert.equal((await read(smallPdf({ pages: [block(72, 700, [sentence(1)])] }))).text, sentence(1));

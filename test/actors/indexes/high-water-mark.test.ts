@@ -7,6 +7,7 @@ import type { CommitHistory } from '../../../src/store/stored-rows.ts';
 import { temporaryFolder } from '../../scope.ts';
 import { keptLog } from '../quiet-log.ts';
 
+const rebuilt = ['the store may be older than its index files: they are built again'];
 /** An index folder with a file on every side; `open` gives the messages that it logged beside the mark. */
 function indexFolder(t: TestContext) {
   const dir = temporaryFolder(t);
@@ -43,7 +44,7 @@ test('index files that go further than the store are deleted, and the mark with 
   const folder = indexFolder(t);
   writeFileSync(folder.path, '40');
   const { mark, said } = await folder.open(39);
-  assert.deepEqual(said, ['the store may be older than its index files: they are built again']);
+  assert.deepEqual(said, rebuilt);
   assert.deepEqual(folder.names(), []);
   await mark.raise(20);
   assert.equal(readFileSync(folder.path, 'utf8'), '20');
@@ -56,11 +57,7 @@ test('in a cluster the mark has the last commit, and files that may know one whi
     has: async (commit) => commits.includes(commit),
   });
   const first = await folder.open(1, historyOf(['1']));
-  assert.deepEqual(
-    first.said,
-    ['the store may be older than its index files: they are built again'],
-    'of no known commit',
-  );
+  assert.deepEqual(first.said, rebuilt, 'of no known commit');
   const commits = ['1', '2'];
   const { mark } = await folder.open(1, historyOf(commits));
   for (const file of ['sparse', 'dense']) mkdirSync(join(folder.path, '..', file));
@@ -72,7 +69,7 @@ test('in a cluster the mark has the last commit, and files that may know one whi
   assert.deepEqual((await folder.open(7, historyOf(['1', '2', '3', '4']))).said, []);
   assert.deepEqual(folder.names(), ['dense', 'labels', 'sparse']);
   const { said } = await folder.open(7, historyOf(['1', '2', 'other 3']));
-  assert.deepEqual(said, ['the store may be older than its index files: they are built again']);
+  assert.deepEqual(said, rebuilt);
   assert.deepEqual(folder.names(), []);
   assert.deepEqual((await folder.open(7, historyOf(['1']))).said, [], 'there is nothing to delete');
 });

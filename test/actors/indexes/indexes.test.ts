@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { type IndexesDependencies, indexesService } from '../../../src/actors/indexes/indexes.ts';
 import { CommitFeed } from '../../../src/actors/system/service.ts';
-import { claimJobs } from '../../../src/commands/claim-jobs.ts';
 import { commitContent } from '../../../src/commands/commit-content.ts';
 import { ingestPage } from '../../../src/commands/ingest-page.ts';
 import { openIndexThreads } from '../../../src/engine/index-threads.ts';
@@ -13,7 +12,8 @@ import { programFile } from '../../../src/files/program-files.ts';
 import { noChanges } from '../../../src/store/commit.ts';
 import { openThreadPool, type ThreadPool } from '../../../src/threads/thread-pool.ts';
 import { submission } from '../../commands/submissions.ts';
-import { pageRow } from '../../machines/rows.ts';
+import { deferred } from '../../deferred.ts';
+import { chunkRow, pageRow } from '../../machines/rows.ts';
 import { until } from '../../process/service.ts';
 import type { Hosted } from '../hosted.ts';
 import { keptLog, type LogLine } from '../quiet-log.ts';
@@ -24,15 +24,10 @@ let texts: ThreadPool<typeof import('../../../src/threads/text-thread.ts')>;
 let threads: ReturnType<typeof openIndexThreads>;
 let opened = 0;
 before(() => {
-  const data = { chunking: { target_tokens: 448, overlap_tokens: 64, hard_max_tokens: 512 } };
-  work = openThreadPool({ entry: programFile('threads/work-thread'), name: 'work', threads: 1, maxQueue: 1000 });
-  texts = openThreadPool({
-    entry: programFile('threads/text-thread'),
-    name: 'texts',
-    threads: 1,
-    maxQueue: 1000,
-    data,
-  });
+  const chunking = { target_tokens: 448, overlap_tokens: 64, hard_max_tokens: 512 };
+  const pool = { threads: 1, maxQueue: 1000 };
+  work = openThreadPool({ ...pool, entry: programFile('threads/work-thread'), name: 'work' });
+  texts = openThreadPool({ ...pool, entry: programFile('threads/text-thread'), name: 'texts', data: { chunking } });
   threads = openIndexThreads({ searchers: 1, searchData: { wordList: null }, graphFrom: null });
 });
 after(() => Promise.all([work.close(), texts.close(), threads.close()]));
@@ -65,10 +60,12 @@ async function readyIndexes(
   return { hosted, lines: lines.filter(({ level }) => level > 30) };
 }
 
-async function stop(hosted: Hosted): Promise<void> {
-  await hosted.stop();
+/** A shelf whose indexes have been opened once, empty. */
+async function indexedShelf(): Promise<Shelf> {
+  const shelf = await Shelf.open();
+  await (await readyIndexes(shelf)).hosted.stop();
+  return shelf;
 }
-
 const filters = { domain: null, after: null, before: null, pages: null };
 
 function retrieve(hosted: Hosted, query: string, model: string) {
@@ -110,7 +107,7 @@ test('what readers of the store see is in the catalog before the disk has it', a
   assert.deepEqual(await hosted.ask('index.pagesUnder', { domain: 'slow.example' }), [7]);
   feed.publish('visible', { ...noChanges(), opstamp: 2, removedPages: [7] });
   assert.deepEqual(await hosted.ask('index.pagesUnder', { domain: 'slow.example' }), []);
-  await stop(hosted);
+  await hosted.stop();
 });
 
 test('a model that is opened takes in no labels that the disk lacks, which a crash takes back; their job brings them', async () => {
@@ -133,17 +130,16 @@ test('a model that is opened takes in no labels that the disk lacks, which a cra
   feed.publish('visible', changes);
   assert.deepEqual(await held(), { near: [], chunks: [known] });
   feed.publish('durable', changes);
-  const chunks = [{ char_start: 0, char_end: 3, token_count: 1, section_title: null, section_start_s: null }];
+  const chunks = [chunkRow(0, 3)];
   const segment = await texts.run('segmentOfChunks', { title: null, text: 'elm', chunks });
   const vectors = new Map([[space, Float32Array.of(1, 2)]]);
   await hosted.ask('index.add', { segment, vectors, pages: [{ first, count: 1 }], obsolete: [] });
   assert.deepEqual(await held(), { near: [2], chunks: [known, first] });
-  await stop(hosted);
+  await hosted.stop();
 });
 
 test('a search without a vector for its query finds by words and says so, and fails where making it fails', async () => {
-  await using shelf = await Shelf.open();
-  await stop((await readyIndexes(shelf)).hosted);
+  await using shelf = await indexedShelf();
   await shelf.add({ text: 'oak', vectors: { 1: [[1, 2]] } });
   const answers: (() => Promise<{ vector: Float32Array | null; degraded: boolean }>)[] = [
     async () => ({ vector: Float32Array.of(1, 2), degraded: false }),
@@ -164,33 +160,28 @@ test('a search without a vector for its query finds by words and says so, and fa
   await assert.rejects(found(), /gone/);
   answers.shift();
   await assert.rejects(found(), /cannot be indexed/);
-  await stop(hosted);
+  await hosted.stop();
 });
 
 test('a start waits for everything that was indexed and not saved, however much', async () => {
-  await using shelf = await Shelf.open();
-  await stop((await readyIndexes(shelf)).hosted);
+  await using shelf = await indexedShelf();
   await shelve(shelf, 'oak', 2500);
   const { hosted, lines } = await readyIndexes(shelf);
   assert.deepEqual(await find(hosted, 'oak'), { found: 2500, rebuilding: undefined });
   assert.deepEqual(lines, []);
-  await stop(hosted);
+  await hosted.stop();
 });
 
 /** No text is brought back until it is let go. */
 function heldRecovery() {
-  let letGo = () => {};
-  const held = new Promise<void>((resolve) => {
-    letGo = resolve;
-  });
+  const { promise, resolve: letGo } = deferred();
   const aroundRecovery = (recoverPage: (pageNo: number) => Promise<void>) => (pageNo: number) =>
-    held.then(() => recoverPage(pageNo));
+    promise.then(() => recoverPage(pageNo));
   return { letGo, aroundRecovery };
 }
 
 test('a start that may wait for so long only goes on without the rest, which comes back beside it', async () => {
-  await using shelf = await Shelf.open();
-  await stop((await readyIndexes(shelf)).hosted);
+  await using shelf = await indexedShelf();
   await shelve(shelf, 'oak', 1000);
   const { letGo, aroundRecovery } = heldRecovery();
   const { hosted } = await readyIndexes(shelf, new CommitFeed(), { recoveryWaitMs: 1, aroundRecovery });
@@ -198,14 +189,13 @@ test('a start that may wait for so long only goes on without the rest, which com
   letGo();
   await until(async () => (await hosted.ask('index.state', {})).state === 'whole', 'all is back');
   assert.deepEqual(await find(hosted, 'oak'), { found: 1000, rebuilding: undefined });
-  await stop(hosted);
+  await hosted.stop();
 });
 
 test('lost files are rebuilt beside the service, and searches say so meanwhile', async () => {
-  await using shelf = await Shelf.open();
-  await stop((await readyIndexes(shelf)).hosted);
+  await using shelf = await indexedShelf();
   await shelve(shelf, 'oak', 1000);
-  await stop((await readyIndexes(shelf)).hosted);
+  await (await readyIndexes(shelf)).hosted.stop();
   await rm(join(indexDir(shelf), 'sparse', 'manifest.json'));
   const { letGo, aroundRecovery } = heldRecovery();
   const { hosted, lines } = await readyIndexes(shelf, new CommitFeed(), { aroundRecovery });
@@ -215,44 +205,38 @@ test('lost files are rebuilt beside the service, and searches say so meanwhile',
   letGo();
   await until(async () => (await hosted.ask('index.state', {})).state === 'whole', 'all is back');
   assert.deepEqual(await find(hosted, 'oak'), { found: 1000, rebuilding: undefined });
-  await stop(hosted);
+  await hosted.stop();
   assert.ok(!existsSync(join(indexDir(shelf), 'rebuilding')));
   const again = await readyIndexes(shelf);
   assert.deepEqual([await find(again.hosted, 'oak'), again.lines], [{ found: 1000, rebuilding: undefined }, []]);
-  await stop(again.hosted);
+  await again.hosted.stop();
 });
 
 test('a rebuild that was cut off goes on beside the next service', async () => {
-  await using shelf = await Shelf.open();
-  await stop((await readyIndexes(shelf)).hosted);
+  await using shelf = await indexedShelf();
   await shelve(shelf, 'oak', 5000);
   await rm(join(indexDir(shelf), 'sparse', 'manifest.json'));
-  await stop((await readyIndexes(shelf)).hosted);
+  await (await readyIndexes(shelf)).hosted.stop();
   assert.ok(existsSync(join(indexDir(shelf), 'rebuilding')));
   const { hosted } = await readyIndexes(shelf);
   await until(async () => (await hosted.ask('index.state', {})).state === 'whole', 'all is back');
   assert.equal((await find(hosted, 'oak')).found, 5000);
-  await stop(hosted);
+  await hosted.stop();
 });
 
 test('what an unfinished attempt committed is left to its job', async () => {
-  await using shelf = await Shelf.open();
-  await stop((await readyIndexes(shelf)).hosted);
+  await using shelf = await indexedShelf();
   await shelf.add({ text: 'oak', vectors: { 1: [[1, 2]] } });
   const url = 'https://example.com/unfinished';
-  await shelf.temporary.commit(
-    ingestPage(submission({ canonical_url: url, title: null, body: 'oak', seen_at: 0, at: 0 })),
-  );
-  const free = { suspect: 1, index: 1, fetch: 0, poll: 0, purge: 0, background: 0, backfill: 0, entities: 0 };
-  const look = claimJobs({ at: 0, incarnation: 'x', leaseMs: 1, free, running: 0 });
-  const [job] = (await shelf.temporary.commit(look)).jobs;
-  const chunks = [{ char_start: 0, char_end: 3, token_count: 1, section_title: null, section_start_s: null }];
+  const page = submission({ canonical_url: url, title: null, body: 'oak', seen_at: 0, at: 0 });
+  await shelf.temporary.commit(ingestPage(page));
+  const [{ attempt }] = await shelf.temporary.claim(0, { leaseMs: 1 });
   const vectors = new Map([[1, Float32Array.of(1, 2)]]);
   const content = await shelf.temporary.commit(
-    commitContent({ job_no: job.no, claim: job.claim }, { page_no: 2, chunks, vectors }),
+    commitContent(attempt, { page_no: 2, chunks: [chunkRow(0, 3)], vectors }),
   );
   assert.equal(content?.labels.count, 1);
   const { hosted } = await readyIndexes(shelf);
   assert.equal((await find(hosted, 'oak')).found, 1);
-  await stop(hosted);
+  await hosted.stop();
 });

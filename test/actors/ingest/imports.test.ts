@@ -34,10 +34,7 @@ class Gate {
   }
 }
 
-async function madeService(
-  t: TestContext,
-  { quotaBytes = null, mostKept }: { quotaBytes?: number | null; mostKept?: number } = {},
-) {
+async function madeService(t: TestContext, options: { quotaBytes?: number; mostKept?: number } = {}) {
   const stored = await TemporaryStore.open();
   const gate = new Gate();
   const trouble: DomainError[] = [];
@@ -50,15 +47,14 @@ async function madeService(
       if (error !== undefined) throw error;
       return stored.commit(command);
     },
-    reader: { imports: stored.store.reader.imports },
+    reader: { imports: stored.reader.imports },
     storeId: 'this library',
     dir,
     extract: () => assert.fail('there is no HTML'),
     pdfs: {},
     canonicalize: { tracking_params: [], keep_params: {} },
     maxAttempts: 5,
-    quotaBytes,
-    ...(mostKept === undefined ? {} : { mostKept }),
+    ...{ quotaBytes: null, ...options },
     usedBytes: () => 1000,
     metrics: createMetrics().ofLibrary(),
     log: keptLog().log,
@@ -80,20 +76,12 @@ async function madeService(
   const begin = (text: string, name = 'list.txt') =>
     Promise.resolve(handlers['import.begin']({ name, format: 'auto', bytes: bytesOf(text) }, undefined));
   const get = async (id: string) => (await handlers['import.get']({ import_id: id }, undefined)) as ImportResponse;
-  return {
-    gate,
-    trouble,
-    end,
-    begin,
-    get,
-    handlers,
-    stored,
-    files: () => (existsSync(dir) ? readdirSync(dir) : []),
-    ended: async (id: string) => {
-      await until(async () => (await get(id)).status !== 'running', 'the import has ended');
-      return get(id);
-    },
+  const files = () => (existsSync(dir) ? readdirSync(dir) : []);
+  const ended = async (id: string) => {
+    await until(async () => (await get(id)).status !== 'running', 'the import has ended');
+    return get(id);
   };
+  return { gate, trouble, end, begin, get, handlers, files, ended };
 }
 
 const urls = (count: number, site = 'a') =>

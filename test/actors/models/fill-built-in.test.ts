@@ -3,24 +3,23 @@ import { test } from 'node:test';
 import { backfillHandler } from '../../../src/actors/models/backfill-model.ts';
 import { encoderTurns, nextBatch } from '../../../src/actors/models/fill-built-in.ts';
 import { startBackfill } from '../../../src/commands/backfill-model.ts';
-import { claimJobs } from '../../../src/commands/claim-jobs.ts';
-import { commitContent } from '../../../src/commands/commit-content.ts';
 import { ingestPage } from '../../../src/commands/ingest-page.ts';
-import { completeJob, failJob } from '../../../src/commands/move-job.ts';
+import { failJob } from '../../../src/commands/move-job.ts';
 import { builtInModel } from '../../../src/domain/model.ts';
 import { newModel } from '../../../src/machines/model.ts';
 import type { StoreReader } from '../../../src/store/store.ts';
 import { Semaphore } from '../../../src/threads/semaphore.ts';
 import { submission } from '../../commands/submissions.ts';
+import { chunkRow } from '../../machines/rows.ts';
 import { TemporaryStore } from '../../store/temporary-store.ts';
 import { contextOf } from '../attempt-context.ts';
 
 const attempt = { signal: new AbortController().signal, goOn: async () => {} };
 
 /** Each library has work for some turns of 100 ms: who had a turn when, by a clock that only work and the pace turn. */
-async function seen(pace: number, wanted: Record<string, number>): Promise<[string, number][]> {
+async function seen(pace: number, wanted: Record<string, number>): Promise<string> {
   const place = new Semaphore(1, Number.POSITIVE_INFINITY);
-  const had: [string, number][] = [];
+  const had: string[] = [];
   let now = 0;
   const after = (ms: number, run: () => void) => {
     now += ms;
@@ -31,30 +30,20 @@ async function seen(pace: number, wanted: Record<string, number>): Promise<[stri
       const take = encoderTurns({ place, library, pace, monotonic: () => now, after });
       for (let turn = 0; turn < count; turn++) {
         await take(async () => {
-          had.push([library, now]);
+          had.push(`${library} ${now}`);
           await new Promise(setImmediate); // others ask meanwhile
           now += 100;
         }, attempt);
       }
     }),
   );
-  return had;
+  return had.join(', ');
 }
 
 test('libraries take turns, and all of them together take the share of a core that the pace allows', async () => {
-  assert.deepEqual(await seen(1, { large: 4, small: 2 }), [
-    ['large', 0],
-    ['small', 100],
-    ['large', 200],
-    ['small', 300],
-    ['large', 400],
-    ['large', 500],
-  ]);
-  assert.deepEqual(await seen(0.25, { one: 2, other: 1 }), [
-    ['one', 0],
-    ['other', 400],
-    ['one', 800],
-  ]);
+  const inTurns = 'large 0, small 100, large 200, small 300, large 400, large 500';
+  assert.equal(await seen(1, { large: 4, small: 2 }), inTurns);
+  assert.equal(await seen(0.25, { one: 2, other: 1 }), 'one 0, other 400, one 800');
 });
 
 test('a turn whose work failed is given back', async () => {
@@ -86,7 +75,7 @@ test('the time limit of an attempt begins again each minute while it waits for i
 });
 
 test('of the pages whose first chunks are done, no more are read than a batch takes', () => {
-  const chunk = { char_start: 0, char_end: 4, token_count: 1, section_title: null, section_start_s: null };
+  const chunk = chunkRow(0, 4);
   /** Pages by number: how many chunks they have, and how many lack vectors. */
   const taken = (stored: Record<number, [count: number, lacking: number]>, chunks: number) => {
     const bodies: number[] = [];
@@ -118,17 +107,9 @@ test('of the pages whose first chunks are done, no more are read than a batch ta
 test('a fill whose every attempt fails is dead after as many as a job may have', async () => {
   await using temporary = await TemporaryStore.open();
   const { reader } = temporary.store;
-  const free = { suspect: 1, index: 9, fetch: 9, poll: 9, purge: 0, background: 9, backfill: 9, entities: 9 };
-  const claimed = async () => {
-    const claim = claimJobs({ at: 9, incarnation: 'life 1', leaseMs: 1000, free, running: 0 });
-    const [job] = (await temporary.commit(claim)).jobs;
-    return { job, attempt: { job_no: job.no, claim: job.claim } };
-  };
+  const claimed = async () => (await temporary.claim(9, { leaseMs: 1000 }))[0];
   await temporary.commit(ingestPage(submission({ at: 0 })));
-  const { attempt } = await claimed();
-  const chunk = { char_start: 0, char_end: 9, token_count: 2, section_title: null, section_start_s: null };
-  await temporary.commit(commitContent(attempt, { page_no: 1, chunks: [chunk], vectors: new Map() }));
-  await temporary.commit(completeJob(attempt, 9));
+  await temporary.index({ page_no: 1, chunks: [chunkRow(0, 9, { token_count: 2 })], vectors: new Map() });
   await temporary.commit((transaction) => {
     transaction.models.put(newModel({ id: 'm', ...builtInModel, max_input_tokens: 512 }, 7));
     startBackfill('m', { at: 0, max_attempts: 3 })(transaction);

@@ -1,12 +1,8 @@
-/** A store with one indexed page of two megabytes in passages of 2,000 characters; no index. */
-import assert from 'node:assert/strict';
 import { type Logger, pino } from 'pino';
-import { claimJobs } from '../../../src/commands/claim-jobs.ts';
-import { commitContent } from '../../../src/commands/commit-content.ts';
 import { ingestPage } from '../../../src/commands/ingest-page.ts';
-import { completeJob } from '../../../src/commands/move-job.ts';
 import type { Chunk } from '../../../src/domain/page.ts';
 import { submission } from '../../commands/submissions.ts';
+import { chunkRow } from '../../machines/rows.ts';
 import { TemporaryStore } from '../../store/temporary-store.ts';
 
 const passageLength = 2000;
@@ -24,13 +20,9 @@ export class LongPage implements AsyncDisposable {
       `Passage ${at} of these. `.padEnd(passageLength, 'wörter '),
     );
     this.text = sentences.join('');
-    this.chunks = sentences.map((_, at) => ({
-      char_start: at * passageLength,
-      char_end: (at + 1) * passageLength,
-      token_count: 300,
-      section_title: null,
-      section_start_s: null,
-    }));
+    this.chunks = sentences.map((_, at) =>
+      chunkRow(at * passageLength, (at + 1) * passageLength, { token_count: 300 }),
+    );
   }
 
   static async make(): Promise<LongPage> {
@@ -40,13 +32,7 @@ export class LongPage implements AsyncDisposable {
     const url = 'https://example.com/long';
     const given = submission({ canonical_url: url, title: 'A long page', body: page.text, sections, at: 0 });
     await temporary.commit(ingestPage(given));
-    const free = { suspect: 1, index: 1, fetch: 0, poll: 0, purge: 0, background: 0, backfill: 0, entities: 0 };
-    const look = claimJobs({ at: 0, incarnation: 'x', leaseMs: 1, free, running: 0 });
-    const [job] = (await temporary.commit(look)).jobs;
-    const attempt = { job_no: job.no, claim: job.claim };
-    const content = { page_no: 1, chunks: [...page.chunks], vectors: new Map() };
-    assert.ok((await temporary.commit(commitContent(attempt, content))) !== null);
-    await temporary.commit(completeJob(attempt, 0));
+    await temporary.index({ page_no: 1, chunks: [...page.chunks], vectors: new Map() });
     return page;
   }
 

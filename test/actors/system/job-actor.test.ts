@@ -11,33 +11,32 @@ import { jobRow } from '../../machines/rows.ts';
 import { keptLog } from '../quiet-log.ts';
 import { limits, Workshop } from '../workshop.ts';
 
-async function working(max_attempts = 3) {
+const no = 1;
+
+/** Job 1 runs. */
+async function working(max_attempts = 3): Promise<Workshop> {
   const workshop = await Workshop.open();
   workshop.start();
-  const no = await workshop.enqueue('index_page', max_attempts);
+  await workshop.enqueue('index_page', max_attempts);
   await workshop.settle();
   assert.equal(workshop.job(no).status, 'running');
-  return { workshop, no };
+  return workshop;
 }
 
 test('a handler that ends well ends its job, with what it leaves to be done in the same commit', async () => {
-  const { workshop, no } = await working();
-  await using _ = workshop;
-  workshop.work(no).done((transaction) => {
+  await using workshop = await working();
+  await workshop.done(no, (transaction) => {
     createJob(transaction, { kind: 'extract_entities', page_no: null, max_attempts: 1, at: workshop.now + 1e9 });
   });
-  await workshop.settle();
   assert.deepEqual([workshop.job(no).status, workshop.job(no).attempts], ['done', 1]);
   assert.equal(workshop.job(no + 1).kind, 'extract_entities');
   assert.deepEqual(workshop.actors(), []);
 });
 
 test('an attempt that fails waits twice as long each time, between half and the whole, then the job is dead', async () => {
-  const { workshop, no } = await working();
-  await using _ = workshop;
+  await using workshop = await working();
   for (const waitMs of [1500, 3000]) {
-    workshop.work(no).fail(new JobError('no luck'));
-    await workshop.settle();
+    await workshop.fail(no, new JobError('no luck'));
     const { status, run_at, last_error } = workshop.job(no);
     assert.deepEqual([status, run_at - workshop.now, last_error], ['failed', waitMs, 'no luck']);
     await workshop.pass(waitMs - 1);
@@ -45,37 +44,28 @@ test('an attempt that fails waits twice as long each time, between half and the 
     await workshop.pass(1);
     assert.equal(workshop.job(no).status, 'running');
   }
-  workshop.work(no).fail(new JobError('no luck at all'));
-  await workshop.settle();
+  await workshop.fail(no, new JobError('no luck at all'));
   const { status, attempts, last_error } = workshop.job(no);
   assert.deepEqual([status, attempts, last_error], ['dead', 3, 'no luck at all']);
   assert.deepEqual([workshop.works.length, workshop.actors(), workshop.lines], [3, [], []]);
+  const of = [idOf('job', no), 'index_page'];
   assert.deepEqual(
-    workshop.endings.map(({ level, job_id, kind, attempt, status, code }) => [
-      level,
-      job_id,
-      kind,
-      attempt,
-      status,
-      code,
-    ]),
+    workshop.endings.map((line) => [line.level, line.job_id, line.kind, line.attempt, line.status, line.code]),
     [
-      [30, idOf('job', no), 'index_page', 1, 'failed', 'JobError'],
-      [30, idOf('job', no), 'index_page', 2, 'failed', 'JobError'],
-      [40, idOf('job', no), 'index_page', 3, 'dead', 'JobError'],
+      [30, ...of, 1, 'failed', 'JobError'],
+      [30, ...of, 2, 'failed', 'JobError'],
+      [40, ...of, 3, 'dead', 'JobError'],
     ],
   );
 });
 
 test('a provider that asks for more time gets it, one that asks for less does not', async () => {
-  const { workshop, no } = await working();
-  await using _ = workshop;
+  await using workshop = await working();
   for (const [retryAfterMs, waitMs] of [
     [50_000, 50_000],
     [5, 3000],
   ]) {
-    workshop.work(no).fail(new JobError('busy', { retryAfterMs }));
-    await workshop.settle();
+    await workshop.fail(no, new JobError('busy', { retryAfterMs }));
     assert.equal(workshop.job(no).run_at - workshop.now, waitMs);
     await workshop.pass(waitMs, 1000);
   }
@@ -87,24 +77,25 @@ test('a permanent error is the last one, and is logged unless its handler has do
     [error, 1],
     [new LoggedError(error), 0],
   ] as const) {
-    const { workshop, no } = await working();
-    await using _ = workshop;
-    workshop.work(no).fail(thrown);
-    await workshop.settle();
+    await using workshop = await working();
+    await workshop.fail(no, thrown);
     const { status, attempts, last_error } = workshop.job(no);
     assert.deepEqual([status, attempts, last_error], ['dead', 1, 'gone for good']);
     assert.deepEqual([workshop.endings.length, workshop.lines], [lines, []]);
   }
 });
 
-test('an attempt that a breaker refused is given back, uncounted, until the provider may be called again', async () => {
-  const { workshop, no } = await working(1);
-  await using _ = workshop;
-  for (const reason of [undefined, undefined, 'it has no model']) {
-    workshop.work(no).fail(new BreakerOpenError('openai', 30_000, reason));
-    await workshop.settle();
+test('an attempt that a breaker or a host’s turn refused is given back, uncounted, until it may come again', async () => {
+  await using workshop = await working(1);
+  const wait = { retryAfterMs: 30_000 };
+  for (const [refusal, reason] of [
+    [new BreakerOpenError('openai', wait.retryAfterMs), null],
+    [new FetchError('host_waits', 'others wait for the host', wait), null],
+    [new BreakerOpenError('openai', wait.retryAfterMs, 'it has no model'), 'it has no model'],
+  ] as const) {
+    await workshop.fail(no, refusal);
     const { status, attempts, run_at, last_error } = workshop.job(no);
-    assert.deepEqual([status, attempts, run_at - workshop.now, last_error], ['pending', 0, 30_000, reason ?? null]);
+    assert.deepEqual([status, attempts, run_at - workshop.now, last_error], ['pending', 0, 30_000, reason]);
     await workshop.pass(29_999);
     assert.equal(workshop.job(no).status, 'pending');
     await workshop.pass(1);
@@ -113,85 +104,61 @@ test('an attempt that a breaker refused is given back, uncounted, until the prov
   assert.deepEqual(workshop.lines, []);
 });
 
-test('an attempt that a host’s turn was not given to is given back, uncounted, until it may come', async () => {
-  const { workshop, no } = await working(1);
-  await using _ = workshop;
-  workshop.work(no).fail(new FetchError('host_waits', 'others wait for the host', { retryAfterMs: 30_000 }));
-  await workshop.settle();
-  const { status, attempts, run_at, last_error } = workshop.job(no);
-  assert.deepEqual([status, attempts, run_at - workshop.now, last_error], ['pending', 0, 30_000, null]);
-});
-
 test('a provider’s error counts and says when to come back, or that this is of no use', async () => {
-  const { workshop, no } = await working();
-  await using _ = workshop;
-  workshop.work(no).fail(new ProviderError('openai', 'busy', 'answered 429', { status: 429, retryAfterMs: 70_000 }));
-  await workshop.settle();
+  await using workshop = await working();
+  await workshop.fail(no, new ProviderError('openai', 'busy', 'answered 429', { status: 429, retryAfterMs: 70_000 }));
   const failed = workshop.job(no);
-  assert.deepEqual(
-    [failed.status, failed.run_at - workshop.now, failed.last_error],
-    ['failed', 70_000, 'provider openai: answered 429'],
-  );
+  const outcome = [failed.status, failed.run_at - workshop.now, failed.last_error];
+  assert.deepEqual(outcome, ['failed', 70_000, 'provider openai: answered 429']);
   await workshop.pass(70_000, 1000);
-  workshop.work(no).fail(new ProviderError('openai', 'unauthorized', 'answered 401', { status: 401 }));
-  await workshop.settle();
+  await workshop.fail(no, new ProviderError('openai', 'unauthorized', 'answered 401', { status: 401 }));
   const dead = workshop.job(no);
   assert.deepEqual([dead.status, dead.attempts, dead.last_error], ['dead', 2, 'provider openai: answered 401']);
   assert.deepEqual(workshop.lines, []);
 });
 
-test('a bug in a handler is a failed attempt, and is logged', async () => {
-  const { workshop, no } = await working();
-  await using _ = workshop;
-  workshop.work(no).fail(new TypeError('x is not a function'));
-  await workshop.settle();
-  assert.deepEqual([workshop.job(no).status, workshop.job(no).last_error], ['failed', 'x is not a function']);
-  assert.deepEqual(
-    workshop.lines.map(({ level, msg, job_id, kind }) => [level, msg, job_id, kind]),
-    [[50, 'a job failed unexpectedly', idOf('job', no), 'index_page']],
-  );
-});
-
-test('a bug in what a handler leaves to be done is a failed attempt, too', async () => {
-  const { workshop, no } = await working();
-  await using _ = workshop;
-  workshop.work(no).done(() => {
-    throw new TypeError('y is not a function');
-  });
-  await workshop.pass(1000);
-  assert.deepEqual([workshop.job(no).status, workshop.job(no).last_error], ['failed', 'y is not a function']);
-  assert.deepEqual([workshop.actors(), workshop.lines.map(({ msg }) => msg)], [[], ['a job failed unexpectedly']]);
+test('a bug in a handler, or in what it leaves to be done, is a failed attempt and is logged', async () => {
+  for (const end of [
+    (workshop: Workshop, bug: Error) => workshop.work(no).fail(bug),
+    (workshop: Workshop, bug: Error) =>
+      workshop.work(no).done(() => {
+        throw bug;
+      }),
+  ]) {
+    await using workshop = await working();
+    end(workshop, new TypeError('x is not a function'));
+    await workshop.pass(1000);
+    assert.deepEqual([workshop.job(no).status, workshop.job(no).last_error], ['failed', 'x is not a function']);
+    assert.deepEqual(workshop.actors(), []);
+    const logged = workshop.lines.map(({ level, msg, job_id, kind }) => [level, msg, job_id, kind]);
+    assert.deepEqual(logged, [[50, 'a job failed unexpectedly', idOf('job', no), 'index_page']]);
+  }
 });
 
 test('a kind of job that nobody works at is dead, with the reason', async () => {
   await using workshop = await Workshop.open();
   workshop.start();
-  const no = await workshop.enqueue('poll_watch');
+  await workshop.enqueue('poll_watch');
   await workshop.settle();
   const { status, last_error } = workshop.job(no);
   assert.deepEqual([status, last_error], ['dead', 'this version has no worker for poll_watch jobs']);
 });
 
 test('an attempt over its time limit is told to stop and has failed', async () => {
-  const { workshop, no } = await working();
-  await using _ = workshop;
+  await using workshop = await working();
   const { signal } = workshop.work(no);
   await workshop.pass(59_000, 1000);
   assert.deepEqual([workshop.job(no).status, signal.aborted], ['running', false]);
   await workshop.pass(1000);
   assert.equal(signal.aborted, true);
-  assert.deepEqual(
-    [workshop.job(no).status, workshop.job(no).last_error],
-    ['failed', 'the attempt took longer than 60 s'],
-  );
-  workshop.work(no).done();
-  await workshop.settle();
+  const { status, last_error } = workshop.job(no);
+  assert.deepEqual([status, last_error], ['failed', 'the attempt took longer than 60 s']);
+  await workshop.done(no);
   assert.equal(workshop.job(no).status, 'failed', 'what it says afterwards is not heard');
 });
 
 test('an attempt that goes on has its time limit anew, and still counts', async () => {
-  const { workshop, no } = await working();
-  await using _ = workshop;
+  await using workshop = await working();
   const { signal, goOn } = workshop.work(no);
   for (let i = 0; i < 3; i++) {
     await workshop.pass(50_000, 1000);
@@ -204,8 +171,7 @@ test('an attempt that goes on has its time limit anew, and still counts', async 
 });
 
 test('the lease is renewed while the handler works, also after the store could not be written for a while', async () => {
-  const { workshop, no } = await working();
-  await using _ = workshop;
+  await using workshop = await working();
   const first = workshop.job(no).lease_until;
   await workshop.pass(3000);
   assert.equal(workshop.job(no).lease_until, first + 3000);
@@ -214,14 +180,12 @@ test('the lease is renewed while the handler works, also after the store could n
   workshop.breakDisk(false);
   await workshop.pass(3000);
   assert.equal(workshop.job(no).lease_until, workshop.now + limits.leaseMs);
-  workshop.work(no).done();
-  await workshop.settle();
+  await workshop.done(no);
   assert.deepEqual([workshop.job(no).status, workshop.job(no).attempts], ['done', 1]);
 });
 
 test('an attempt that lost its lease is told to stop, and the job ends once, by the attempt after it', async () => {
-  const { workshop, no } = await working();
-  await using _ = workshop;
+  await using workshop = await working();
   const late = workshop.work(no);
   await workshop.commit((transaction) => {
     const job = workshop.job(no);
@@ -230,8 +194,7 @@ test('an attempt that lost its lease is told to stop, and the job ends once, by 
   await workshop.pass(limits.leaseMs, 1000);
   assert.deepEqual([late.signal.aborted, workshop.works.length], [true, 2]);
   late.done(() => assert.fail('the late attempt changes nothing'));
-  workshop.work(no).done();
-  await workshop.settle();
+  await workshop.done(no);
   assert.deepEqual(
     workshop.temporary.changes.jobs.map(({ status, attempts }) => [status, attempts]),
     [
@@ -246,8 +209,7 @@ test('an attempt that lost its lease is told to stop, and the job ends once, by 
 });
 
 test('an outcome that cannot be written is told again until it can', async () => {
-  const { workshop, no } = await working();
-  await using _ = workshop;
+  await using workshop = await working();
   workshop.breakDisk(true);
   workshop.work(no).done();
   await workshop.pass(3000);

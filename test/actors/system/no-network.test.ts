@@ -59,15 +59,16 @@ async function setUp() {
 test('without a network pages wait uncounted, one is tried each half minute, and all go on in order within a minute', async () => {
   const { workshop, world, breaker, add, pass } = await setUp();
   await using _ = workshop;
-  const numbers = await add(112);
-  await pass(hours(1));
+  const outage = 20 * minuteMs;
+  const numbers = await add(40);
+  await pass(outage);
   const rows = () => numbers.map((no) => workshop.job(no));
   assert.equal(breaker.state(), 'open');
   assert.ok(rows().every(({ status, attempts, unreached }) => status === 'pending' && attempts === 0 && !unreached));
   assert.equal(workshop.job(numbers[0]).last_error, 'no network: no connection (ECONNREFUSED)');
-  const probes = hours(1) / halfMinute;
-  assert.ok(world.tried.length <= probes + 5, `${world.tried.length} tries in an hour`);
-  assert.ok(world.tried.length >= probes / 2, `${world.tried.length} tries in an hour`);
+  const probes = outage / halfMinute;
+  assert.ok(world.tried.length <= probes + 5, `${world.tried.length} tries`);
+  assert.ok(world.tried.length >= probes / 2, `${world.tried.length} tries`);
 
   const waiting = rows().sort((a, b) => a.run_at - b.run_at || a.no - b.no);
   world.isUp = true;

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { queriesService } from '../../../src/actors/system/queries.ts';
-import { claimJobs } from '../../../src/commands/claim-jobs.ts';
 import { ingestPage } from '../../../src/commands/ingest-page.ts';
 import { installModel } from '../../../src/commands/manage-models.ts';
 import { completeJob, createJob, failJob } from '../../../src/commands/move-job.ts';
@@ -11,6 +10,7 @@ import { TextInParts } from '../../../src/domain/rows.ts';
 import { idOf } from '../../../src/domain/values.ts';
 import type { Command } from '../../../src/store/store.ts';
 import { submission } from '../../commands/submissions.ts';
+import { chunkRow } from '../../machines/rows.ts';
 import { until } from '../../process/service.ts';
 import { TemporaryStore } from '../../store/temporary-store.ts';
 import { Hosted } from '../hosted.ts';
@@ -25,16 +25,13 @@ async function startRecords() {
   for (const path of ['a', 'b']) {
     await temporary.commit(ingestPage(submission({ canonical_url: `https://example.com/${path}`, at: 100 })));
   }
-  const free = { suspect: 1, index: 9, fetch: 9, poll: 9, purge: 0, background: 9, backfill: 9, entities: 9 };
-  await temporary.commit(claimJobs({ at: 200, incarnation: 'life 1', leaseMs: 600, free, running: 0 }));
+  await temporary.claim(200);
+  const chunks = [chunkRow(0, 4), chunkRow(5, 9, { section_title: 'Two', section_start_s: 1.5 })];
   await temporary.commit(
     completeJob({ job_no: 1, claim: 1 }, 300, (transaction) => {
       const indexed = transaction.pages.get(1);
       if (indexed !== undefined) transaction.pages.put({ ...indexed, first_label: 40, chunk_count: 2 }, indexed);
-      transaction.pages.putChunks(1, [
-        { char_start: 0, char_end: 4, token_count: 1, section_title: null, section_start_s: null },
-        { char_start: 5, char_end: 9, token_count: 1, section_title: 'Two', section_start_s: 1.5 },
-      ]);
+      transaction.pages.putChunks(1, chunks);
     }),
   );
   await temporary.commit(failJob({ job_no: 2, claim: 2 }, 400, { message: 'bad', permanent: true, delayMs: 0 }));
@@ -51,8 +48,6 @@ async function startRecords() {
   };
   const disk = { trouble: null as string | null };
   const index = { state: async () => whole };
-  const writeTrouble = async () => disk.trouble;
-  const reader = temporary.store.reader;
   const clock = { now: 1000 };
   const days: (() => void)[] = [];
   const every = (_ms: number, run: () => void) => {
@@ -62,16 +57,13 @@ async function startRecords() {
   const now = () => clock.now;
   const hosted = new Hosted(
     queriesService({
-      reader,
+      reader: temporary.reader,
       commit,
-      writeTrouble,
+      writeTrouble: async () => disk.trouble,
       indexState: () => index.state(),
       canonicalize: { tracking_params: [], keep_params: {} },
       oldBefore: async () => now() - 90 * 86_400_000,
-      log,
-      now,
-      every,
-      maxAttempts: 3,
+      ...{ log, now, every, maxAttempts: 3 },
     }),
   );
   return { temporary, hosted, lines, disk, index, clock, days, writes };
@@ -79,8 +71,7 @@ async function startRecords() {
 
 const whole: IndexState = { state: 'whole', indexed_chunks: 0, total_chunks: 0 };
 
-const refused = (code: ErrorCode, message: string) => (error: unknown) =>
-  error instanceof DomainError && error.code === code && error.message === message;
+const refused = (code: ErrorCode, message: string) => ({ code, message });
 
 test('a text and a part of it are told with the length of the whole', async () => {
   const { temporary, hosted } = await startRecords();
@@ -194,20 +185,12 @@ test('a bulk retry goes on before a job, and refuses what is no id of one', asyn
 test('readiness: the store is readable, whether it takes writes, and which model is active', async () => {
   const { temporary, hosted, lines, disk } = await startRecords();
   await using _ = temporary;
-  assert.deepEqual(await hosted.ask('system.readiness', {}), {
-    store: true,
-    trouble: null,
-    activeModel: null,
-    index: whole,
-  });
-  await temporary.commit(
-    installModel(
-      { id: 'm', provider: 'local', model_name: 'x', dim: 2, max_input_tokens: 9, floor: null },
-      { at: 0, max_attempts: 1 },
-    ),
-  );
+  const ready = { store: true, trouble: null, activeModel: null, index: whole };
+  assert.deepEqual(await hosted.ask('system.readiness', {}), ready);
+  const model = { id: 'm', provider: 'local', model_name: 'x', dim: 2, max_input_tokens: 9, floor: null };
+  await temporary.commit(installModel(model, { at: 0, max_attempts: 1 }));
   disk.trouble = 'No space left on device';
-  const readiness = { store: true, trouble: 'No space left on device', activeModel: 'm', index: whole };
+  const readiness = { ...ready, trouble: disk.trouble, activeModel: 'm' };
   assert.deepEqual(await hosted.ask('system.readiness', {}), readiness);
   assert.deepEqual(lines, []);
 });
@@ -233,12 +216,10 @@ test('done jobs are deleted when they are older than the setting says, once a da
   await temporary.commit((transaction) =>
     createJob(transaction, { kind: 'cluster', page_no: null, max_attempts: 3, at: 500 }),
   );
-  const free = { suspect: 1, index: 0, fetch: 0, poll: 0, purge: 0, background: 1, backfill: 0, entities: 0 };
-  const { jobs } = await temporary.commit(
-    claimJobs({ at: 600, incarnation: 'life 1', leaseMs: 600, free, running: 0 }),
-  );
-  await temporary.commit(completeJob({ job_no: jobs[0].no, claim: jobs[0].claim }, 700, () => undefined));
-  const left = () => temporary.store.reader.jobs.list({ kind: 'cluster', limit: 10 }).length;
+  const begun = await temporary.claim(600);
+  const cluster = begun.find(({ job }) => job.kind === 'cluster') ?? assert.fail();
+  await temporary.commit(completeJob(cluster.attempt, 700));
+  const left = () => temporary.reader.jobs.list({ kind: 'cluster', limit: 10 }).length;
   assert.equal(days.length, 1);
   await until(() => writes.count === 1, 'it has looked at its start');
   clock.now = 89 * 86_400_000;

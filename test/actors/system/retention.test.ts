@@ -55,7 +55,7 @@ for (const [name, steps] of Object.entries(cases)) {
     let [wall, monotonic] = [began, 0];
     const open = () =>
       openRetention({
-        reader: temporary.store.reader,
+        reader: temporary.reader,
         commit: ((command: Parameters<typeof temporary.commit>[0]) => temporary.commit(command)) as never,
         log,
         now: () => wall,
@@ -77,14 +77,12 @@ for (const [name, steps] of Object.entries(cases)) {
       }
       const told = lines.length;
       assert.equal(await oldBefore(30), step.deletes ? wall - 30 * dayMs : null, JSON.stringify(step));
-      assert.equal(daysAhead(temporary.store.reader, wall) === null, step.deletes, JSON.stringify(step));
+      assert.equal(daysAhead(temporary.reader, wall) === null, step.deletes, JSON.stringify(step));
       await oldBefore(30);
       assert.ok(lines.length - told <= 1, 'a change is logged once');
     }
     const waits = steps.some((step) => 'deletes' in step && !step.deletes);
-    assert.equal(
-      lines.some(({ msg }) => /days ahead of the last event/.test(msg)),
-      waits,
-    );
+    const isTold = lines.some(({ msg }) => /days ahead of the last event/.test(msg));
+    assert.equal(isTold, waits);
   });
 }

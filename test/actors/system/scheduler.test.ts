@@ -2,38 +2,49 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { schedulerService } from '../../../src/actors/system/scheduler.ts';
 import { runService } from '../../../src/actors/system/service.ts';
-import { claimJobs } from '../../../src/commands/claim-jobs.ts';
 import { createJob } from '../../../src/commands/move-job.ts';
 import type { Job } from '../../../src/domain/job.ts';
 import { noChanges, storeUnavailable } from '../../../src/store/commit.ts';
 import type { Command } from '../../../src/store/store.ts';
+import { claimDue } from '../../store/temporary-store.ts';
 import { limits, Workshop } from '../workshop.ts';
 
+/** A new job, of which the scheduler hears only when the feed is told. */
 const newJob =
   (workshop: Workshop): Command<Job> =>
   (transaction) =>
     createJob(transaction, { kind: 'index_page', page_no: null, max_attempts: 3, at: workshop.now });
 
+async function jobComes(workshop: Workshop): Promise<void> {
+  await workshop.temporary.commit(newJob(workshop));
+  workshop.feed.publish('durable', { ...noChanges(), opstamp: 1, jobs: [workshop.job(1)] });
+}
+
+/** What runs when the scheduler starts was begun by a process that is gone. */
+const beginEarlier = (workshop: Workshop) =>
+  workshop.commit(claimDue(workshop.now, { incarnation: 'an earlier life', leaseMs: 9e9 }));
+
+async function started(...settings: Parameters<Workshop['start']>): Promise<Workshop> {
+  const workshop = await Workshop.open();
+  workshop.start(...settings);
+  await workshop.settle();
+  return workshop;
+}
+
 const statuses = (workshop: Workshop, numbers: number[]) => numbers.map((no) => workshop.job(no).status);
 
 test('jobs run as they come, up to the places of their lane, and the next one as soon as a place is free', async () => {
-  await using workshop = await Workshop.open();
-  workshop.start();
+  await using workshop = await started();
   const numbers = [];
   for (let i = 0; i < 4; i++) numbers.push(await workshop.enqueue());
   const cluster = await workshop.enqueue('cluster');
   await workshop.settle();
   assert.deepEqual(statuses(workshop, numbers), ['running', 'running', 'pending', 'pending']);
   assert.equal(workshop.job(cluster).status, 'running');
-  workshop.work(numbers[1]).done();
-  await workshop.settle();
+  await workshop.done(numbers[1]);
   assert.deepEqual(statuses(workshop, numbers), ['running', 'done', 'running', 'pending']);
-  for (const no of [0, 2, 3]) {
-    workshop.work(numbers[no]).done();
-    await workshop.settle();
-  }
-  workshop.work(cluster).done();
-  await workshop.settle();
+  for (const no of [0, 2, 3]) await workshop.done(numbers[no]);
+  await workshop.done(cluster);
   assert.deepEqual(statuses(workshop, numbers), ['done', 'done', 'done', 'done']);
   assert.deepEqual([workshop.actors(), workshop.works.length], [[], 5]);
 });
@@ -41,32 +52,23 @@ test('jobs run as they come, up to the places of their lane, and the next one as
 test('orphans of an earlier process run at once after the start, one at a time', async () => {
   await using workshop = await Workshop.open();
   for (let i = 0; i < 2; i++) await workshop.enqueue();
-  const free = { suspect: 1, index: 9, fetch: 9, poll: 9, purge: 0, background: 9, backfill: 9, entities: 9 };
-  await workshop.commit(
-    claimJobs({ at: workshop.now, incarnation: 'an earlier life', leaseMs: 9e9, free, running: 0 }),
-  );
+  await beginEarlier(workshop);
   await workshop.enqueue();
   workshop.start();
   await workshop.settle();
   assert.deepEqual(statuses(workshop, [1, 2, 3]), ['running', 'pending', 'pending']);
   await workshop.pass(5000, 1000);
   assert.deepEqual(statuses(workshop, [1, 2, 3]), ['running', 'pending', 'pending']);
-  workshop.work(1).done();
-  await workshop.settle();
+  await workshop.done(1);
   assert.deepEqual(statuses(workshop, [1, 2, 3]), ['done', 'running', 'pending']);
-  workshop.work(2).done();
-  await workshop.settle();
+  await workshop.done(2);
   assert.deepEqual(statuses(workshop, [1, 2, 3]), ['done', 'done', 'running']);
-  assert.deepEqual(
-    [1, 2, 3].map((no) => workshop.job(no).attempts),
-    [1, 1, 1],
-  );
+  const attempts = [1, 2, 3].map((no) => workshop.job(no).attempts);
+  assert.deepEqual(attempts, [1, 1, 1]);
 });
 
 test('a claim that was committed but never answered is taken back when its lease is over', async () => {
-  await using workshop = await Workshop.open();
-  workshop.start();
-  await workshop.settle();
+  await using workshop = await started();
   workshop.loseReplies = true;
   await workshop.temporary.commit(newJob(workshop));
   await workshop.pass(61_000, 1000);
@@ -77,34 +79,26 @@ test('a claim that was committed but never answered is taken back when its lease
 });
 
 test('while jobs cannot be claimed it tries again, and says so', async () => {
-  await using workshop = await Workshop.open();
-  workshop.start();
-  await workshop.settle();
+  await using workshop = await started();
   workshop.breakDisk(true);
-  await workshop.temporary.commit(newJob(workshop));
-  workshop.feed.publish('durable', { ...noChanges(), opstamp: 1, jobs: [workshop.job(1)] });
+  await jobComes(workshop);
   await workshop.pass(2500);
-  assert.deepEqual(
-    [workshop.job(1).status, workshop.lines.map(({ msg }) => msg)],
-    ['pending', ['jobs could not be claimed', 'jobs could not be claimed', 'jobs could not be claimed']],
-  );
+  const told = workshop.lines.map(({ msg }) => msg);
+  assert.deepEqual([workshop.job(1).status, told], ['pending', Array(3).fill('jobs could not be claimed')]);
   workshop.breakDisk(false);
   await workshop.pass(1000);
   assert.equal(workshop.job(1).status, 'running');
 });
 
 test('with nothing to do it hardly writes', async () => {
-  await using workshop = await Workshop.open();
-  workshop.start();
-  await workshop.settle();
+  await using workshop = await started();
   const before = workshop.commits;
   await workshop.pass(600_000, 1000);
   assert.ok(workshop.commits - before <= 10, `${workshop.commits - before} commits in ten minutes`);
 });
 
 test('beside a job that runs for long it writes as often as leases need it, not every second', async () => {
-  await using workshop = await Workshop.open();
-  workshop.start({ leaseMs: 900_000, timeoutMs: 900_000 });
+  await using workshop = await started({ leaseMs: 900_000, timeoutMs: 900_000 });
   await workshop.enqueue();
   await workshop.settle();
   const before = workshop.commits;
@@ -114,8 +108,7 @@ test('beside a job that runs for long it writes as often as leases need it, not 
 });
 
 test('on stop no job is begun; those that end within the grace time are done, the others are given back uncounted', async () => {
-  await using workshop = await Workshop.open();
-  workshop.start();
+  await using workshop = await started();
   for (let i = 0; i < 3; i++) await workshop.enqueue();
   await workshop.settle();
   workshop.scheduler.send({ type: 'stop' });
@@ -133,9 +126,7 @@ test('on stop no job is begun; those that end within the grace time are done, th
 });
 
 test('a stop with nothing running is immediate, also while the orphans are still being given back', async () => {
-  await using workshop = await Workshop.open();
-  workshop.start();
-  await workshop.settle();
+  await using workshop = await started();
   workshop.scheduler.send({ type: 'stop' });
   assert.equal(workshop.scheduler.getSnapshot().status, 'done');
 
@@ -145,36 +136,25 @@ test('a stop with nothing running is immediate, also while the orphans are still
   assert.equal(early.scheduler.getSnapshot().status, 'done');
 });
 
-test('a stop while jobs are being claimed gives back what was claimed', async () => {
-  await using workshop = await Workshop.open();
-  workshop.start();
-  await workshop.settle();
-  const release = workshop.holdCommits();
-  await workshop.temporary.commit(newJob(workshop));
-  workshop.feed.publish('durable', { ...noChanges(), opstamp: 1, jobs: [workshop.job(1)] });
-  workshop.scheduler.send({ type: 'stop' });
-  release();
-  await workshop.pass(limits.graceMs + 100);
-  assert.deepEqual([workshop.job(1).status, workshop.job(1).attempts], ['pending', 0]);
-  assert.equal(workshop.scheduler.getSnapshot().status, 'done');
-});
-
-test('a stop while a claim fails is not forgotten', async () => {
-  await using workshop = await Workshop.open();
-  workshop.start();
-  await workshop.settle();
-  const release = workshop.holdCommits();
-  await workshop.temporary.commit(newJob(workshop));
-  workshop.feed.publish('durable', { ...noChanges(), opstamp: 1, jobs: [workshop.job(1)] });
-  workshop.scheduler.send({ type: 'stop' });
-  release(storeUnavailable(new Error('no space')));
-  await workshop.settle();
-  assert.equal(workshop.scheduler.getSnapshot().status, 'done');
-});
+for (const [outcome, error] of Object.entries({
+  'gives back what was claimed': undefined,
+  'that fails is not forgotten': storeUnavailable(new Error('no space')),
+})) {
+  test(`a stop during a claim ${outcome}`, async () => {
+    await using workshop = await started();
+    const release = workshop.holdCommits();
+    await jobComes(workshop);
+    workshop.scheduler.send({ type: 'stop' });
+    release(error);
+    await workshop.pass(error === undefined ? limits.graceMs + 100 : 0);
+    await workshop.settle();
+    assert.deepEqual([workshop.job(1).status, workshop.job(1).attempts], ['pending', 0]);
+    assert.equal(workshop.scheduler.getSnapshot().status, 'done');
+  });
+}
 
 test('a stop while outcomes cannot be written does not wait for the disk', async () => {
-  await using workshop = await Workshop.open();
-  workshop.start();
+  await using workshop = await started();
   for (let i = 0; i < 2; i++) await workshop.enqueue();
   await workshop.settle();
   workshop.breakDisk(true);
@@ -190,15 +170,7 @@ test('a stop while outcomes cannot be written does not wait for the disk', async
 test('orphans that cannot be given back for want of space are tried again, and the system is ready meanwhile', async () => {
   await using workshop = await Workshop.open();
   await workshop.enqueue();
-  await workshop.commit(
-    claimJobs({
-      at: workshop.now,
-      incarnation: 'an earlier life',
-      leaseMs: 9e9,
-      free: { suspect: 1, index: 9, fetch: 9, poll: 9, purge: 0, background: 9, backfill: 9, entities: 9 },
-      running: 0,
-    }),
-  );
+  await beginEarlier(workshop);
   workshop.breakDisk(true);
   workshop.start();
   await workshop.pass(2500);
@@ -242,7 +214,6 @@ test('jobs that wait for a time which the clock was set back behind do not wait 
   await workshop.settle();
   assert.deepEqual(statuses(workshop, numbers), ['running', 'running', 'pending']);
   workshop.clockSetBy -= day;
-  workshop.work(numbers[0]).done();
-  await workshop.settle();
+  await workshop.done(numbers[0]);
   assert.deepEqual(statuses(workshop, numbers), ['done', 'running', 'running']);
 });

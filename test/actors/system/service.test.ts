@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { test } from 'node:test';
 import type { Service, ServiceHooks } from '../../../src/actors/system/service.ts';
-import { DomainError } from '../../../src/domain/errors.ts';
 import type { Readiness } from '../../../src/domain/messages.ts';
+import { deferred } from '../../deferred.ts';
 import { until } from '../../process/service.ts';
 import { Hosted } from '../hosted.ts';
 
@@ -11,18 +11,7 @@ type Names = 'system.readiness';
 const index = { state: 'whole', indexed_chunks: 0, total_chunks: 0 } as const;
 const ready: Readiness = { store: true, trouble: null, activeModel: null, index };
 
-/** A promise and how to settle it. */
-function deferred<Value>() {
-  let resolve: (value: Value) => void = () => {};
-  let reject: (error: unknown) => void = () => {};
-  const promise = new Promise<Value>((yes, no) => {
-    resolve = yes;
-    reject = no;
-  });
-  return { promise, resolve, reject };
-}
-
-const code = (expected: string) => (error: unknown) => error instanceof DomainError && error.code === expected;
+const code = (expected: string) => ({ code: expected });
 const host = (start: (hooks: ServiceHooks) => Promise<Service<Names>>) => new Hosted(start);
 const answers = (reply: () => Readiness | Promise<Readiness>) => ({ handlers: { 'system.readiness': reply } });
 
