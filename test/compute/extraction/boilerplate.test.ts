@@ -84,10 +84,8 @@ test('what is hidden goes; a style that hides something else hides nothing', () 
 test('quotations of posts stay, whatever their frames are called and however much of them is links', () => {
   const post =
     '<div class="social-embed"><blockquote><p>Dams! <a href="/p">pic.example/abcdefghijk</a></p>Jo <a href="/q">May 1</a></blockquote></div>';
-  assert.equal(
-    textOf(first + post + second + rest),
-    [paragraphs[0], 'Dams! pic.example/abcdefghijk', 'Jo May 1', ...paragraphs.slice(1)].join('\n\n'),
-  );
+  const left = textOf(first + post + second + rest);
+  assert.equal(left, [paragraphs[0], 'Dams! pic.example/abcdefghijk', 'Jo May 1', ...paragraphs.slice(1)].join('\n\n'));
 });
 
 test('words of headings and sentences, tables and lists of the article stay', () => {
@@ -112,33 +110,20 @@ test('a page that is filled in by scripts gives the text that it declares', () =
 });
 
 test('lines are boilerplate only as a whole', () => {
-  for (const line of [
-    'Related',
-    'Read more:',
-    'You may also like...',
-    'Lesen Sie auch',
-    '関連記事',
-    'More from The Daily',
-  ])
-    assert.ok(isLabel(line), line);
-  for (const line of ['Related work', 'More than a hundred people', 'Watch the birds go by', 'See the results'])
-    assert.ok(!isLabel(line), line);
-  assert.ok(isLabelled('Also: something') && !isLabelled('Also something'));
-  for (const line of [
-    'Follow us on Mastodon',
-    'Subscribe to our newsletter',
-    'Tags: a, b',
-    '3 comments',
-    'Advertisement',
-  ])
-    assert.ok(isCall(line), line);
-  for (const line of ['By Ada Example', 'Posted on May 1, 2024', '3 min read', '2024-05-01', 'Image 1 of 23'])
-    assert.ok(isFact(line), line);
-  for (const line of ['By then it was late, and nobody had seen the ship since noon; it was gone.'])
-    assert.ok(!isFact(line), line);
-  for (const line of ['Getty Images', 'Photo: A. Person', '(Image: © Somebody)', 'Jo Weaver/Reuters'])
-    assert.ok(isCredit(line), line);
-  for (const line of ['Reuters reported this first.', 'Photo editing is an art']) assert.ok(!isCredit(line), line);
+  const assertLines = (asked: (line: string) => unknown, yes: readonly string[], no: readonly string[] = []) => {
+    for (const line of yes) assert.ok(asked(line), line);
+    for (const line of no) assert.ok(!asked(line), line);
+  };
+  const labels = ['Related', 'Read more:', 'You may also like...', 'Lesen Sie auch', '関連記事', 'More from The Daily'];
+  const sentences = ['Related work', 'More than a hundred people', 'Watch the birds go by', 'See the results'];
+  assertLines(isLabel, labels, sentences);
+  assertLines(isLabelled, ['Also: something'], ['Also something']);
+  const calls = ['Follow us on Mastodon', 'Subscribe to our newsletter', 'Tags: a, b', '3 comments', 'Advertisement'];
+  assertLines(isCall, calls);
+  const facts = ['By Ada Example', 'Posted on May 1, 2024', '3 min read', '2024-05-01', 'Image 1 of 23'];
+  assertLines(isFact, facts, ['By then it was late, and nobody had seen the ship since noon; it was gone.']);
+  const credits = ['Getty Images', 'Photo: A. Person', '(Image: © Somebody)', 'Jo Weaver/Reuters'];
+  assertLines(isCredit, credits, ['Reuters reported this first.', 'Photo editing is an art']);
 });
 
 test('names are read by their words, not by their letters', () => {
@@ -149,34 +134,18 @@ test('names are read by their words, not by their letters', () => {
 });
 
 test('patterns take time in proportion to lines that are made to take long', () => {
-  const seeds = [
-    'by a ',
-    'photo ',
-    'read more ',
-    'a. ',
-    '- ',
-    'more a',
-    'may 1 ',
-    '@',
-    ' ',
-    '((',
-    'more from ',
-    'via via',
-    'get a newsletter ',
-  ];
+  const words = ['by a ', 'photo ', 'read more ', 'a. ', '- ', 'more a', 'may 1 ', '@', ' ', '((', 'more from '];
+  const seeds = [...words, 'via via', 'get a newsletter '];
   // Most of them ask nothing of long lines: short ones are asked about again and again.
   const asks = [isLabel, isLabelled, isCall, isFact, isCredit, boilerplateName];
   for (const [longest, times] of [[152, 200] as const, [200_000, 1] as const]) {
     for (const seed of seeds) {
       for (const ask of asks) {
-        assertGrowsInProportion(
-          longest,
-          (length) => `${seed.repeat(length / seed.length)}\u0000`,
-          (line) => {
-            for (let no = 0; no < times; no++) ask(line);
-          },
-          `${ask.name} ${seed}`,
-        );
+        const repeated = (length: number) => `${seed.repeat(length / seed.length)}\u0000`;
+        const askOften = (line: string) => {
+          for (let no = 0; no < times; no++) ask(line);
+        };
+        assertGrowsInProportion(longest, repeated, askOften, `${ask.name} ${seed}`);
       }
     }
   }

@@ -54,28 +54,12 @@ test('100,000 pieces on one baseline, at one place, and all over the page', () =
 });
 
 test('metadata that programs write are none', () => {
-  for (const title of [
-    'untitled',
-    'Microsoft Word - thesis_final.doc',
-    'scan0001',
-    'paper.dvi',
-    '1234-5',
-    'PowerPoint Presentation',
-    'C:\\a\\b',
-    '\u0001\u0002\u0003',
-    42,
-    null,
-  ]) {
+  const programs = ['Microsoft Word - thesis_final.doc', 'PowerPoint Presentation', 'C:\\a\\b', '\u0001\u0002\u0003'];
+  for (const title of [...programs, 'untitled', 'scan0001', 'paper.dvi', '1234-5', 42, null]) {
     assert.equal(saneTitle(title), null, String(title));
   }
   assert.equal(saneTitle(' A Book\nof Gates '), 'A Book of Gates');
   assert.deepEqual(['admin', 'Jo Weaver', 'a@b.example', undefined].map(saneAuthor), [null, 'Jo Weaver', null, null]);
-  assert.deepEqual(["D:20200203040506-05'30'", 'D:2020', '19010101', 'D:99', 'yesterday', 3].map(pdfDate), [
-    '2020-02-03T09:35:06.000Z',
-    '2020-01-01T00:00:00.000Z',
-    null,
-    null,
-    null,
-    null,
-  ]);
+  const dates = ["D:20200203040506-05'30'", 'D:2020', '19010101', 'D:99', 'yesterday', 3].map(pdfDate);
+  assert.deepEqual(dates, ['2020-02-03T09:35:06.000Z', '2020-01-01T00:00:00.000Z', null, null, null, null]);
 });

@@ -22,10 +22,8 @@ test('code whose identifiers are links is read', () => {
 
 test('text that stands directly in the body is read', () => {
   const inner = `<div><p>${filler}</p><p>${filler}</p><p>${filler}</p></div>`;
-  assert.equal(
-    textOf(`First of all: ${sentence}${inner}And last: ${sentence}`),
-    [`First of all: ${sentence}`, filler, filler, filler, `And last: ${sentence}`].join('\n\n'),
-  );
+  const text = textOf(`First of all: ${sentence}${inner}And last: ${sentence}`);
+  assert.equal(text, [`First of all: ${sentence}`, filler, filler, filler, `And last: ${sentence}`].join('\n\n'));
 });
 
 test('a note or warning is read, another aside is not', () => {

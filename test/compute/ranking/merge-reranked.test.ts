@@ -39,9 +39,9 @@ test('every candidate is there once, in 0..1, what was sent above the rest, in t
       assert.ok(merged.every((hit) => hit.score >= 0 && hit.score <= 1));
       const labels = merged.map(({ label }) => label);
       assert.ok(labels.slice(0, scores.length).every((label) => label < 100));
-      const seen = labels.slice(0, scores.length).map((label) => scores[label]);
+      const inOrder = labels.slice(0, scores.length).map((label) => scores[label]);
       assert.deepEqual(
-        seen,
+        inOrder,
         [...scores].sort((a, b) => b - a),
       );
     }),

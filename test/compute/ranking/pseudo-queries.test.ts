@@ -45,8 +45,8 @@ test('texts without spaces between words have queries, too', () => {
 
 test('a title without one of its words still names something, or there is none', () => {
   const last = () => 0.99;
-  const seen = withoutOneWord('The old mill', () => 0);
-  assert.equal(seen, 'old mill');
+  const shorter = withoutOneWord('The old mill', () => 0);
+  assert.equal(shorter, 'old mill');
   assert.equal(withoutOneWord('The old, old mill!', last), 'The old old');
   assert.deepEqual([withoutOneWord('Old mill', last), withoutOneWord(null, last)], [null, null]);
 });

@@ -23,9 +23,9 @@ test('a label set holds what was added and differs as sets do', () => {
 test('a range is its labels', () => {
   const set = createBitmap(200);
   addBitRange(set, 31, 66);
-  const seen = [...bitsNotIn(set, createBitmap(0))];
+  const bits = [...bitsNotIn(set, createBitmap(0))];
   assert.deepEqual(
-    seen,
+    bits,
     Array.from({ length: 66 }, (_, i) => 31 + i),
   );
 });

@@ -18,8 +18,8 @@ test('every term is found under its index and reads back, any other string is -1
 
 test('names of object prototypes are ordinary terms', () => {
   const table = buildTermTable(['constructor', '__proto__', 'hasOwnProperty', '']);
-  const seen = ['constructor', '__proto__', 'hasOwnProperty', '', 'toString'].map((term) => lookupTerm(table, term));
-  assert.deepEqual(seen, [0, 1, 2, 3, -1]);
+  const rows = ['constructor', '__proto__', 'hasOwnProperty', '', 'toString'].map((term) => lookupTerm(table, term));
+  assert.deepEqual(rows, [0, 1, 2, 3, -1]);
 });
 
 test('a repeated term is refused', () => {

@@ -38,9 +38,9 @@ test('what scores less than the bar would not be kept, and what scores as much m
     fc.property(hits, fc.nat(20), (all, k) => {
       const top = new TopK(new Float32Array(k));
       for (const { label, score } of all) if (score >= top.bar) top.offer(label, score);
-      const seen = [...top.take().labels];
+      const labels = [...top.take().labels];
       assert.deepEqual(
-        seen,
+        labels,
         sorted(all, k).map(({ label }) => label),
       );
     }),

@@ -49,8 +49,8 @@ test('what is no language tag is none', () => {
 });
 
 test('reading takes whole minutes by words, by half the characters of scripts without spaces', () => {
-  const seen = [0, 1, 238, 595, 2380].map((words) => readMinutes(words, 'en'));
-  assert.deepEqual(seen, [null, 1, 1, 3, 10]);
+  const minutes = [0, 1, 238, 595, 2380].map((words) => readMinutes(words, 'en'));
+  assert.deepEqual(minutes, [null, 1, 1, 3, 10]);
   assert.deepEqual([readMinutes(4760, 'ja'), readMinutes(4760, 'zh-Hant'), readMinutes(4760, null)], [10, 10, 20]);
 });
 

@@ -71,8 +71,8 @@ test('UTF-8 that is called something else is UTF-8, and what is called UTF-8 and
   assert.equal(decodeText(utf8, 'iso-8859-1', true).text, html(russian, 'utf-8'));
   const bytes = encodeText(html(russian, 'windows-1251'), 'windows-1251');
   assert.equal(decodeText(bytes, 'utf-8', true).text, html(russian, 'windows-1251'));
-  const seen = decodeText(encodeText(html(russian, 'utf-8'), 'windows-1251'), 'utf-8', true).text;
-  assert.equal(seen, html(russian, 'utf-8'));
+  const decoded = decodeText(encodeText(html(russian, 'utf-8'), 'windows-1251'), 'utf-8', true).text;
+  assert.equal(decoded, html(russian, 'utf-8'));
 });
 
 test('a few broken bytes do not make UTF-8 another encoding', () => {

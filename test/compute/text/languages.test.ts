@@ -38,8 +38,8 @@ test('the language of a text of 200 characters is right or unknown, and hardly e
     assert.ok(text.length >= 200, own);
     return { own, language: decide([text]).language };
   });
-  const seen = decided.filter(({ own, language }) => language !== null && !sameLanguage(language, own));
-  assert.deepEqual(seen, []);
+  const mistaken = decided.filter(({ own, language }) => language !== null && !sameLanguage(language, own));
+  assert.deepEqual(mistaken, []);
   const keptApart = decided.filter(({ own }) => languageOfTag(own) !== '');
   assert.ok(keptApart.length >= 45);
   const unknown = keptApart.filter(({ language }) => language === null);

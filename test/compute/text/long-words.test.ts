@@ -22,8 +22,8 @@ test('a word of nine million letters is one word', () => {
   assert.deepEqual(wordBytes(`${long} ${long}`), [...wordBytes(long), ...wordBytes(long)]);
   assert.notDeepEqual(wordBytes(long), wordBytes(`${long}д`));
   assert.equal(wordBytes(`д日本д${long}`).length, 4);
-  const seen = [endOfWord('ab cd', 1), endOfWord('ab cd', 2), endOfWord('ab cd', 3), endOfWord('ab', 0)];
-  assert.deepEqual(seen, [2, 2, 3, 0]);
+  const ends = [endOfWord('ab cd', 1), endOfWord('ab cd', 2), endOfWord('ab cd', 3), endOfWord('ab', 0)];
+  assert.deepEqual(ends, [2, 2, 3, 0]);
 });
 
 await loadDetectors();

@@ -57,8 +57,8 @@ test('names of a page', async (t) => {
     await t.test(what, () => {
       const { body, spans } = marked(text);
       const found = namesOfPage(null, body, spans);
-      const seen = found.map(({ forms }) => forms.map(([form]) => form).join('+'));
-      assert.deepEqual(seen, names);
+      const joined = found.map(({ forms }) => forms.map(([form]) => form).join('+'));
+      assert.deepEqual(joined, names);
       for (const [form, [start, end]] of found.flatMap(({ forms }) => forms))
         assert.equal(body.slice(start, end).replaceAll('\u00ad', ''), form);
     });

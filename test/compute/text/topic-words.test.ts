@@ -104,8 +104,8 @@ test('addresses and what is left of HTML are no words', () => {
     'en',
   ).map(({ surface }) => surface);
   assert.ok(surfaces.includes('R&D'), surfaces.join());
-  const seen = surfaces.filter((word) => /http|www|aspx|ticker|gt|lt/.test(word));
-  assert.deepEqual(seen, []);
+  const addresses = surfaces.filter((word) => /http|www|aspx|ticker|gt|lt/.test(word));
+  assert.deepEqual(addresses, []);
 });
 
 test('words that every page of a language has name no topic', () => {

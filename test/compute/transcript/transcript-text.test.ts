@@ -119,9 +119,9 @@ test('every cue is in the text, in order; a section begins where its cue does', 
         const number = /^(?:\w+: )?#(\d+) /.exec(text.slice(char_start))?.[1];
         assert.equal(cues[Number(number)].startS, start_s);
       }
-      const seen = sections.length > 0;
+      const hasSections = sections.length > 0;
       assert.equal(
-        seen,
+        hasSections,
         cues.some(({ startS }) => startS !== null),
       );
     }),

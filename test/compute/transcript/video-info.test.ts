@@ -117,8 +117,10 @@ test('a field that is not as expected is as if it were not there', () => {
   ]);
   assert.equal(videoOf({ title: `a\u0000\u202e${'b'.repeat(5000)}\ud800` }).title?.length, 1000);
   assert.equal(videoOf({ upload_date: '20240229' }).published_at, '2024-02-29T00:00:00.000Z');
-  const seen = ['is_upcoming', 'is_live', 'was_live', 'post_live'].map((live_status) => videoOf({ live_status }).state);
-  assert.deepEqual(seen, ['later', 'live', 'there', 'there']);
+  const states = ['is_upcoming', 'is_live', 'was_live', 'post_live'].map(
+    (live_status) => videoOf({ live_status }).state,
+  );
+  assert.deepEqual(states, ['later', 'live', 'there', 'there']);
   assert.equal(videoOf({ extractor_key: 'HTML5MediaEmbed', title: 'A talk (1)' }).title, 'A talk');
   assert.equal(videoOf({ extractor_key: 'Vimeo', title: 'A talk (1)' }).title, 'A talk (1)');
   // Of a page that is no known site's, the date is when the server changed its file.

@@ -49,13 +49,13 @@ test('tracking parameters are dropped by name, whatever their case or escapes, a
     'https://example.com/?a=1&a=2&b': 'https://example.com/?a=1&a=2&b',
   };
   for (const [url, expected] of Object.entries(cases)) assert.equal(canonical(url), expected);
-  const seen = canonical('https://example.com/?mc_eid=1&utm_source=2', { ...settings, tracking_params: ['MC_*'] });
-  assert.equal(seen, 'https://example.com/?utm_source=2');
+  const stripped = canonical('https://example.com/?mc_eid=1&utm_source=2', { ...settings, tracking_params: ['MC_*'] });
+  assert.equal(stripped, 'https://example.com/?utm_source=2');
 });
 
 test('a domain with kept parameters keeps only those, and the longest domain that matches decides', () => {
-  const seen = canonical('https://www.youtube.com/watch?app=desktop&v=abc&t=10s&feature=share');
-  assert.equal(seen, 'https://www.youtube.com/watch?v=abc');
+  const video = canonical('https://www.youtube.com/watch?app=desktop&v=abc&t=10s&feature=share');
+  assert.equal(video, 'https://www.youtube.com/watch?v=abc');
   assert.equal(canonical('https://youtu.be/abc?si=x&t=4'), 'https://youtu.be/abc');
   assert.equal(canonical('https://news.ycombinator.com/item?id=1&x=2'), 'https://news.ycombinator.com/item?id=1');
   assert.equal(canonical('https://notyoutube.com/watch?app=1'), 'https://notyoutube.com/watch?app=1');
