@@ -1,6 +1,8 @@
 /** The clean-up of tests itself: its order, and what it does with what fails. */
+
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { pluck } from './rows.ts';
 import { CleanUps, newestFirst } from './scope.ts';
 
 test('all that was set up is undone, newest first, also what comes meanwhile and what follows a failure', async () => {
@@ -17,10 +19,7 @@ test('all that was set up is undone, newest first, also what comes meanwhile and
     throw new Error('another');
   });
   await assert.rejects(outer.run(), ({ errors }: AggregateError) => {
-    assert.deepEqual(
-      errors.map(({ message }) => message),
-      ['another', 'one'],
-    );
+    assert.deepEqual(pluck(errors, 'message'), ['another', 'one']);
     return true;
   });
   assert.deepEqual(done, ['newest', 'meanwhile', 'oldest']);

@@ -183,8 +183,8 @@ test('a library sees its own sessions and tokens only, and cannot end others', a
   const [session] = access.sessionsFor(anna);
   const token = await access.createToken(anna, { name: 'a', scopes: undefined, source: 'created', origin: null });
   assert.deepEqual(access.sessionsFor(ben), []);
-  const seen = access.tokensFor(ben).map(({ id, current }) => [id, current]);
-  assert.deepEqual(seen, [['settings:laptop', true]]);
+  const devices = access.tokensFor(ben).map(({ id, current }) => [id, current]);
+  assert.deepEqual(devices, [['settings:laptop', true]]);
   await assert.rejects(access.endSession(ben, session.id), { code: 'not_found' });
   await assert.rejects(access.revokeToken(ben, token.id), { code: 'not_found' });
   assert.deepEqual(
@@ -298,8 +298,8 @@ test('other hosts are told for how long a code holds, whatever their clocks say'
   });
   const access = new MadeAccess(file).start();
   await access.issueSharedCode(holderOf(access, operator), 'pair');
-  const seen = told.map(([library, , validMs]) => [library, validMs]);
-  assert.deepEqual(seen, [['default', 600_000]]);
+  const granted = told.map(([library, , validMs]) => [library, validMs]);
+  assert.deepEqual(granted, [['default', 600_000]]);
 });
 
 test('a library has a hundred tokens; of more sessions the one that was not used for longest ends', async () => {

@@ -15,9 +15,8 @@ test('every known model can be set up, has what is said of it from somewhere, an
     assert.ok(Object.keys(names).length > 0, name);
     assert.equal(does === 'embedding', dim !== null, name);
     const all = dim === null ? dims : [dim, ...dims];
-    const seen = all;
     assert.deepEqual(
-      seen,
+      all,
       [...new Set(all)].sort((a, b) => b - a),
       name,
     );

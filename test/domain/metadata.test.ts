@@ -90,8 +90,8 @@ test('what another submission says of a page is added to what is known, and chan
   assert.deepEqual(withMore({ note: 'x' }, { constructor: 'McLaren' }), { note: 'x', constructor: 'McLaren' });
   assert.deepEqual(withMore({ tags: ['a'] }, { tags: ['b', 'b'] }), { tags: ['a', 'b'] });
   const full = { tags: Array.from({ length: 3900 }, (_, no) => no) };
-  const seen = withMore(full, { tags: Array.from({ length: 200 }, (_, no) => -no - 1) });
-  assert.equal(seen, full, 'more than a page may have');
+  const cut = withMore(full, { tags: Array.from({ length: 200 }, (_, no) => -no - 1) });
+  assert.equal(cut, full, 'more than a page may have');
 });
 
 test('a user changes tags, note and highlights, and an import brings back nothing that was removed', () => {

@@ -25,9 +25,9 @@ test('what is no id of the kind, or of a number that no record can have, is null
     'PG_00000001',
     'pg_0000000A',
   ];
-  const seen = wrong.map((id) => numberOf('page', id));
+  const numbers = wrong.map((id) => numberOf('page', id));
   assert.deepEqual(
-    seen,
+    numbers,
     wrong.map(() => null),
   );
 });

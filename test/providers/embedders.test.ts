@@ -65,8 +65,8 @@ test('a blank passage has a row of zeros and is not sent; a blank query has no v
   await ollama.queryVector(model, 'a');
   await ollama.queryVectors(model, ['b']);
   await ollama.documentVectors(model, ['c']);
-  const seen = server.calls.slice(before).map(({ body }) => body.input);
-  assert.deepEqual(seen, [['search_query: a'], ['search_query: b'], ['search_document: c']]);
+  const inputs = server.calls.slice(before).map(({ body }) => body.input);
+  assert.deepEqual(inputs, [['search_query: a'], ['search_query: b'], ['search_document: c']]);
 });
 
 test('the breaker is the provider’s: open after failures of any of its models, and says for how long', async () => {

@@ -102,8 +102,8 @@ test('a model without segments is asked for plain text, and from then on at once
   const whole = [{ startS: 0, endS: 12, speaker: null, text: 'Set at dusk.' }];
   assert.deepEqual(await recognizer.recognize(sound, signal), whole);
   assert.deepEqual(await recognizer.recognize(sound, signal), whole);
-  const seen = received.map(({ fields }) => fields.response_format);
-  assert.deepEqual(seen, ['verbose_json', 'json', 'json']);
+  const formats = received.map(({ fields }) => fields.response_format);
+  assert.deepEqual(formats, ['verbose_json', 'json', 'json']);
 });
 
 test('silence is no fault', async (t) => {

@@ -30,8 +30,8 @@ const refuse = async () => Promise.reject(new FetchError('unreachable', 'no conn
 test('a host that is not reached is at fault where the network answers, else the network is', async () => {
   const { network, world } = setUp();
   const offline = await failure(network.contact(refuse));
-  const seen = [offline.code, offline.message, offline.permanent, offline.retryAfterMs, offline.maxReachTries];
-  assert.deepEqual(seen, ['offline', 'no network: no connection (ECONNREFUSED)', false, 30_000, null]);
+  const facts = [offline.code, offline.message, offline.permanent, offline.retryAfterMs, offline.maxReachTries];
+  assert.deepEqual(facts, ['offline', 'no network: no connection (ECONNREFUSED)', false, 30_000, null]);
   world.isUp = true;
   assert.equal((await failure(network.contact(refuse))).code, 'unreachable');
   assert.equal(world.asked, 2);

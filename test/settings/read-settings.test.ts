@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { presetKeepParams } from '../../src/compute/web/canonical-url.ts';
-import { fixedVariables, readSettings, SettingsError } from '../../src/settings/read-settings.ts';
+import { fixedVariables, readSettings, SettingsError, variableName } from '../../src/settings/read-settings.ts';
 
 function problemsOf(env: NodeJS.ProcessEnv): readonly string[] {
   try {
@@ -15,48 +15,37 @@ function problemsOf(env: NodeJS.ProcessEnv): readonly string[] {
 }
 
 test('each type of setting is read from its text', () => {
-  const settings = readSettings({
-    SERVICE_BIND_PORT: '0',
-    SERVICE_CHUNKING__TARGET_TOKENS: '32',
-    SERVICE_RESILIENCE__RETRY_BASE_DELAY_S: '2.5e-1',
-    SERVICE_FETCH__VIDEO_CAPTIONS: 'False',
-    SERVICE_FETCH__AUDIO_TRANSCRIPTS: '0',
-    SERVICE_MCP__ENABLE_MUTATING_TOOLS: '1',
-    SERVICE_OBSERVABILITY__JSON_LOGS: 'off',
-    SERVICE_OBSERVABILITY__TRACES: 'console',
-    SERVICE_FETCH__ALLOW_PRIVATE_HOSTS: '["10.0.0.0/8", "nas.local"]',
-    SERVICE_CANONICALIZE__TRACKING_PARAMS: '[]',
-    SERVICE_CANONICALIZE__KEEP_PARAMS: '{"example.com": ["id"], "youtube.com": ["v"]}',
-    SERVICE_STORAGE__MAX_BYTES: ' 5000000000 ',
-    SERVICE_CLUSTER__CRON: '*/5 3 * * mon-fri',
-    SERVICE_DATA_DIR: '/srv/readback',
-  });
-  assert.equal(settings.bind_port, 0);
-  assert.equal(settings.chunking.target_tokens, 32);
-  assert.equal(settings.resilience.retry_base_delay_s, 0.25);
-  assert.equal(settings.fetch.video_captions, false);
-  assert.equal(settings.fetch.audio_transcripts, false);
-  assert.equal(settings.mcp.enable_mutating_tools, true);
-  assert.equal(settings.observability.json_logs, false);
-  assert.equal(settings.observability.traces, 'console');
-  assert.deepEqual(settings.fetch.allow_private_hosts, ['10.0.0.0/8', 'nas.local']);
-  assert.deepEqual(settings.canonicalize.tracking_params, []);
   const { 'youtube.com/watch': _, ...otherPresets } = presetKeepParams;
-  assert.deepEqual(settings.canonicalize.keep_params, {
-    ...otherPresets,
-    'example.com': ['id'],
-    'youtube.com': ['v'],
-  });
-  assert.equal(settings.storage.max_bytes, 5_000_000_000);
-  assert.equal(settings.cluster.cron, '*/5 3 * * mon-fri');
-  assert.equal(settings.data_dir, '/srv/readback');
+  const kept = { ...otherPresets, 'example.com': ['id'], 'youtube.com': ['v'] };
+  const rows: [path: string, text: string, value: unknown][] = [
+    ['bind_port', '0', 0],
+    ['chunking.target_tokens', '32', 32],
+    ['resilience.retry_base_delay_s', '2.5e-1', 0.25],
+    ['fetch.video_captions', 'False', false],
+    ['fetch.audio_transcripts', '0', false],
+    ['mcp.enable_mutating_tools', '1', true],
+    ['observability.json_logs', 'off', false],
+    ['observability.traces', 'console', 'console'],
+    ['fetch.allow_private_hosts', '["10.0.0.0/8", "nas.local"]', ['10.0.0.0/8', 'nas.local']],
+    ['canonicalize.tracking_params', '[]', []],
+    ['canonicalize.keep_params', '{"example.com": ["id"], "youtube.com": ["v"]}', kept],
+    ['storage.max_bytes', ' 5000000000 ', 5_000_000_000],
+    ['cluster.cron', '*/5 3 * * mon-fri', '*/5 3 * * mon-fri'],
+    ['data_dir', '/srv/readback', '/srv/readback'],
+  ];
+  const settings: object = readSettings(
+    Object.fromEntries(rows.map(([path, text]) => [variableName(path.split('.')), text])),
+  );
+  for (const [path, , value] of rows) {
+    const read = path.split('.').reduce<unknown>((part, name) => Reflect.get(part as object, name), settings);
+    assert.deepEqual(read, value, path);
+  }
 });
 
 test('a cron expression that cannot be read, or names no time that comes, is refused by name', () => {
   for (const cron of ['99 3 * * *', '* * * *', 'a b c d e', '0 0 30 2 *', '*/0 * * * *', '5-1 * * * *']) {
-    assert.deepEqual(problemsOf({ SERVICE_CLUSTER__CRON: cron }), [
-      `SERVICE_CLUSTER__CRON=${JSON.stringify(cron)}: must be five cron fields that name a time which comes`,
-    ]);
+    const problem = `SERVICE_CLUSTER__CRON=${JSON.stringify(cron)}: must be five cron fields that name a time which comes`;
+    assert.deepEqual(problemsOf({ SERVICE_CLUSTER__CRON: cron }), [problem]);
   }
   for (const cron of ['0 3 * * *', '*/15 * * * *', '0 9-17 1,15 jan-jun mon']) {
     assert.deepEqual(problemsOf({ SERVICE_CLUSTER__CRON: cron }), []);
@@ -108,10 +97,8 @@ test('libraries need tokens, and tokens of a library need its folder', () => {
   const tokens = (library: string) => JSON.stringify([{ name: 'one', token: 'secret', library }]);
   assert.deepEqual(problemsOf({ SERVICE_LIBRARIES__DIR: '/srv', SERVICE_AUTH_TOKENS: tokens('anna') }), []);
   assert.deepEqual(problemsOf({ SERVICE_AUTH_TOKENS: tokens('default') }), []);
-  assert.match(
-    problemsOf({ SERVICE_LIBRARIES__DIR: '/srv' }).join(),
-    /needs SERVICE_AUTH_TOKENS, which name the libraries/,
-  );
+  const without = problemsOf({ SERVICE_LIBRARIES__DIR: '/srv' });
+  assert.match(without.join(), /needs SERVICE_AUTH_TOKENS, which name the libraries/);
   assert.match(problemsOf({ SERVICE_AUTH_TOKENS: tokens('anna') }).join(), /the token one is of the library anna: set/);
   for (const library of ['../x', '.', 'Anna', 'a/b', '']) {
     const found = problemsOf({ SERVICE_LIBRARIES__DIR: '/srv', SERVICE_AUTH_TOKENS: tokens(library) });
@@ -197,15 +184,12 @@ test('Ollama needs no address as an embedder, and whoever else is asked needs on
   for (const provider of ['openai', 'ollama', 'cohere']) {
     const shared = `SERVICE_PROVIDERS__${provider.toUpperCase()}__`;
     const env = { SERVICE_RERANKER__KIND: 'api', SERVICE_RERANKER__PROVIDER: provider, [`${shared}API_KEY`]: 'key' };
-    assert.deepEqual(problemsOf(env), [
-      `SERVICE_RERANKER__BASE_URL: must be set, or ${shared}BASE_URL, for reranker.kind api`,
-    ]);
+    const problem = `SERVICE_RERANKER__BASE_URL: must be set, or ${shared}BASE_URL, for reranker.kind api`;
+    assert.deepEqual(problemsOf(env), [problem]);
     readSettings({ ...env, [`${shared}BASE_URL`]: 'http://127.0.0.1:1/v1' });
   }
-  assert.match(
-    problemsOf({ SERVICE_EMBEDDER__MODEL: 'other' }).join(),
-    /^SERVICE_EMBEDDER__MODEL=other: must be multilingual-e5-small, the only built-in model/,
-  );
+  const other = problemsOf({ SERVICE_EMBEDDER__MODEL: 'other' });
+  assert.match(other.join(), /^SERVICE_EMBEDDER__MODEL=other: must be multilingual-e5-small, the only built-in model/);
   assert.deepEqual(problemsOf({ SERVICE_EMBEDDER__PROVIDER: 'openai', SERVICE_EMBEDDER__API_KEY: 'key' }), [
     'SERVICE_EMBEDDER__BASE_URL: must be set, or SERVICE_PROVIDERS__OPENAI__BASE_URL, for an embedder that is not local',
   ]);
@@ -229,13 +213,8 @@ test('no message repeats a secret, whatever is wrong with it', () => {
 });
 
 test('any text in any variable gives settings or one line a fault', () => {
-  const value = fc.oneof(
-    fc.string(),
-    fc.json(),
-    fc.double().map(String),
-    fc.integer().map(String),
-    fc.boolean().map(String),
-  );
+  const numbers = fc.oneof(fc.double(), fc.integer(), fc.boolean()).map(String);
+  const value = fc.oneof(fc.string(), fc.json(), numbers);
   const names = fixedVariables.map(({ name }) => name);
   const env = fc.dictionary(fc.constantFrom(...names), value, { maxKeys: 8 });
   fc.assert(
@@ -251,10 +230,8 @@ test('any text in any variable gives settings or one line a fault', () => {
 test('a number within its bounds is read back exactly', () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 1e9 }), fc.double({ min: 1e-6, max: 1e6, noNaN: true }), (whole, real) => {
-      const settings = readSettings({
-        SERVICE_JOBS__MAX_ATTEMPTS: `${whole}`,
-        SERVICE_JOBS__BACKOFF_BASE_S: `${real}`,
-      });
+      const given = { SERVICE_JOBS__MAX_ATTEMPTS: `${whole}`, SERVICE_JOBS__BACKOFF_BASE_S: `${real}` };
+      const settings = readSettings(given);
       assert.deepEqual([settings.jobs.max_attempts, settings.jobs.backoff_base_s], [whole, real]);
     }),
   );

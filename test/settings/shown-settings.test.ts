@@ -29,8 +29,8 @@ test('every setting is shown with its value, and no secret, wherever it stands',
   assert.equal(at('reranker.api_key'), null);
   assert.equal(at('llm.base_url'), 'http://llm.test/v1');
   assert.equal(at('providers.shop.api_key'), '[redacted]');
-  const seen = at('transcribe.command');
-  assert.equal(seen, 'transcribe --key [redacted] --other [redacted] --at http://[redacted]@x.test?[redacted]');
+  const command = at('transcribe.command');
+  assert.equal(command, 'transcribe --key [redacted] --other [redacted] --at http://[redacted]@x.test?[redacted]');
   assert.equal(at('embedder.base_url'), 'http://embedder.test/');
   assert.equal(at('observability.otlp_endpoint'), 'http://collector.test/v1/traces');
   assert.equal(at('providers.other.base_url'), 'http://other.test/v1');
