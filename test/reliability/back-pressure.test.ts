@@ -60,7 +60,13 @@ test('a flood of searches is answered or refused with a time to come back, and t
     letGo = resolve;
   });
   provider.faultOf = () => ({ kind: 'late', after });
-  const request = rawRequest(service.url, '/v1/search', { query: 'ferries and cranes', k: 1, rerank: false, suggest: 0, log: false });
+  const request = rawRequest(service.url, '/v1/search', {
+    query: 'ferries and cranes',
+    k: 1,
+    rerank: false,
+    suggest: 0,
+    log: false,
+  });
   const refused: FloodAnswer[] = [];
   const answers = Promise.all(
     Array.from({ length: connections }, async () => {
