@@ -160,7 +160,11 @@ test('a history of a browser comes in with its visits, and links in frames are c
     { url: 'https://history.example/frame', visits: [{ at: 1_700_000_300_000, transition: 3 }] },
   ]);
   const { status, format, items, created, revisits, skipped } = await imported('History', readFileSync(path));
-  assert.deepEqual([status, format, items, created, revisits], ['done', 'chromium', 3, 2, 1]);
+  assert.deepEqual(
+    [status, format, items, created, revisits],
+    ['done', 'chromium', 4, 2, 1],
+    'each is new, known or skipped',
+  );
   assert.deepEqual(
     skipped.map(({ reason, count }) => [reason.startsWith('visits left out: '), count]),
     [[true, 1]],

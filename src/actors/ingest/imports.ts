@@ -120,10 +120,12 @@ export function importsService(dependencies: ImportsDependencies): StartService<
         if (outcome.error === unexpected) log.error({ err: error, import: shown.id }, 'an import failed unexpectedly');
       }
       if (known?.finished === true) return outcome;
+      const leftOut = await leftOutOf(source);
+      shown.items += leftOut.reduce((sum, [, count]) => sum + count, 0);
       shown.skipped = [
         ...shown.skipped.filter(({ reason }) => reason !== failed),
         ...reasonsOf(reader.imports.failures(source.id, -1, mostFailuresRead)),
-        ...(await leftOutOf(source)).map(([reason, count]) => ({ reason, count })),
+        ...leftOut.map(([reason, count]) => ({ reason, count })),
       ];
       return outcome;
     };
