@@ -34,7 +34,7 @@ const markup = /\b(?:https?:\/\/|www\.)[^\s<>"]+|&#?\w+;|<[a-z/][^<>]*>/gi;
 const possessive = /['’]s$/i;
 /** `aren't`, `we'll` */
 const contraction = /(?:n['’]t|['’](?:re|ve|ll|d|m))$/i;
-/** Words that name no subject: of web pages, agencies, weekdays, legal forms. English ones occur in all languages. */
+/** Words that name no subject: of web pages, agencies, times, numbers, legal forms. English ones occur in all languages. */
 const boilerplate: ReadonlySet<string> = new Set(lists.website_words);
 const capitalised = /^\p{Lu}/u;
 const mostWords = 3;

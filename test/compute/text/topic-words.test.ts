@@ -62,14 +62,14 @@ test('a label is of two words or three, begins with a capital, and no two topics
 test('a phrase that most of its pages have stands for its words; what pages say about themselves is none', () => {
   const found = keywordsOf([
     [0, 'Subscribe to the newsletter. The steam engine ran; steam engines drove mills.'],
-    [0, 'Subscribe to the newsletter. A steam engine is loud. Accept cookies.'],
-    [0, 'Subscribe to the newsletter. Old steam engines need coal. Accept cookies.'],
+    [0, 'Subscribe to the newsletter. Three hours later. A steam engine is loud. Accept cookies.'],
+    [0, 'Subscribe to the newsletter. Three hours later. Old steam engines need coal. Accept cookies.'],
     [1, 'The old cat slept.'],
     [1, 'An old dog slept.'],
   ]);
   assert.equal(found.get(0)?.[0], 'steam engine');
   assert.ok(
-    !found.get(0)?.some((word) => /newsletter|subscribe|cookie|^steam$|^engine$/i.test(word)),
+    !found.get(0)?.some((word) => /newsletter|subscribe|cookie|three|hour|^steam$|^engine$/i.test(word)),
     found.get(0)?.join(),
   );
 });
