@@ -9,7 +9,7 @@ import { embeddingText } from '../../src/compute/embedding/embedding-text.ts';
 import type { BothSides, ScoredHits } from '../../src/compute/ranking/fuse-scores.ts';
 import { planQuery } from '../../src/engine/words/corpus.ts';
 import { byNeighbours, readRun } from '../../src/engine/words/neighbours.ts';
-import { createScratch, scoreLabels, searchSegments } from '../../src/engine/words/search-segments.ts';
+import { coverageOf, createScratch, searchSegments } from '../../src/engine/words/search-segments.ts';
 import { type KnownWords, wordsIn } from '../../src/engine/words/spelling.ts';
 import { openBenchEncoder } from '../bench-encoder.ts';
 import type { JudgedQuery, PreparedCollection, QueryTools } from './collections.ts';
@@ -99,7 +99,7 @@ export function askWords(
   const analyseMs = performance.now() - began;
   const plan = planQuery(corpus, forms);
   const hits = searchSegments(corpus, plan, CANDIDATES, scratch);
-  const { covered } = scoreLabels(corpus, plan, hits.labels);
+  const covered = coverageOf(corpus, plan, hits.labels);
   const sparse = byNeighbours(corpus, { ...hits, covered }, readRun(text, language, corrected));
   return { analyseMs, sparse };
 }

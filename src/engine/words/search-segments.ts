@@ -34,7 +34,6 @@ export function createScratch() {
     met: new Int32Array(MAX_SEGMENT_DOCS / 32),
     /** Ordinals that may still be results, ascending. */
     candidates: new Uint16Array(MAX_SEGMENT_DOCS),
-    ranking: new Float64Array(MAX_SEGMENT_DOCS),
   };
 }
 
@@ -62,12 +61,8 @@ export function searchSegments(
   return top.take();
 }
 
-/**
- * BM25F of given labels, in order; 0 for dead labels and without query terms. `covered`: weighted share of the query's words in a
- * label, 0 to 1. A guess counts less than a word.
- */
-export function scoreLabels(corpus: readonly CorpusSegment[], plan: QueryPlan, labels: Uint32Array) {
-  const scores = new Float64Array(labels.length);
+/** Weighted share of the query's words in each label, 0 to 1; 0 for dead labels. A guess counts less than a word. */
+export function coverageOf(corpus: readonly CorpusSegment[], plan: QueryPlan, labels: Uint32Array): Float64Array {
   const covered = new Float64Array(labels.length);
   const places = new Map([...plan.words.keys()].map((word, place) => [word, place]));
   const met = new Uint8Array(labels.length * places.size);
@@ -75,36 +70,28 @@ export function scoreLabels(corpus: readonly CorpusSegment[], plan: QueryPlan, l
   for (const each of plan.words.values()) weight += each;
   const ascending = Array.from(labels.keys()).sort((a, b) => labels[a] - labels[b]);
   for (const { segment, deletions } of corpus) {
-    const labelPlaces: number[] = [];
-    const ordinals: number[] = [];
-    for (const place of ascending) {
+    const found = ascending.flatMap((place) => {
       const ordinal = ordinalOf(segment, labels[place]);
-      if (ordinal < 0 || isDeleted(deletions, ordinal)) continue;
-      labelPlaces.push(place);
-      ordinals.push(ordinal);
-    }
-    if (labelPlaces.length === 0) continue;
-    for (const list of listsOf(segment, plan)) {
+      return ordinal < 0 || isDeleted(deletions, ordinal) ? [] : { place, ordinal };
+    });
+    for (const list of found.length === 0 ? [] : listsOf(segment, plan)) {
+      const own = list.also === undefined ? list.weight : undefined;
       let at = list.start;
-      for (let i = 0; i < ordinals.length && at < list.end; i++) {
-        const ordinal = ordinals[i];
+      for (const { place, ordinal } of found) {
         at = seekPosting(list.postings, at, list.end, ordinal);
-        if (at === list.end || list.postings[at] >>> 16 !== ordinal) continue;
-        const frequency = list.postings[at] & 0xffff;
-        const { base, slope } = plan.norm;
-        scores[labelPlaces[i]] += contribution(list.weight, frequency, segment.lengths[ordinal], base, slope);
-        const own = list.also === undefined ? list.weight : undefined;
+        if (at === list.end) break;
+        if (list.postings[at] >>> 16 !== ordinal) continue;
         for (const of of [list.of, ...(list.also ?? [])]) {
-          const place = places.get(of);
-          if (place === undefined) continue;
-          const word = labelPlaces[i] * places.size + place;
-          if (met[word] === 0 && weight > 0) covered[labelPlaces[i]] += (own ?? plan.words.get(of) ?? 0) / weight;
+          const wordPlace = places.get(of);
+          if (wordPlace === undefined) continue;
+          const word = place * places.size + wordPlace;
+          if (met[word] === 0 && weight > 0) covered[place] += (own ?? plan.words.get(of) ?? 0) / weight;
           met[word] = 1;
         }
       }
     }
   }
-  return { scores, covered };
+  return covered;
 }
 
 /** A passage matches a query by words with at least this share of their weight. */
@@ -301,31 +288,11 @@ function refine(segment: Segment, list: TermList, norm: LengthNorm, scratch: Sea
   }
 }
 
-/** The k-th best score of the candidates; 0 for fewer than k. Quickselect. */
-function kthScore({ scores, candidates, ranking }: SearchScratch, count: number, k: number): number {
-  if (count < k) return 0;
-  for (let i = 0; i < count; i++) ranking[i] = scores[candidates[i]];
-  const place = count - k;
-  let low = 0;
-  let high = count - 1;
-  while (low < high) {
-    const pivot = ranking[(low + high) >>> 1];
-    let left = low;
-    let right = high;
-    while (left <= right) {
-      while (ranking[left] < pivot) left++;
-      while (ranking[right] > pivot) right--;
-      if (left <= right) {
-        const swap = ranking[left];
-        ranking[left++] = ranking[right];
-        ranking[right--] = swap;
-      }
-    }
-    if (place <= right) high = right;
-    else if (place >= left) low = left;
-    else break;
-  }
-  return ranking[place];
+/** The k-th best score of the candidates; -Infinity for fewer than k. */
+function kthScore({ scores, candidates }: SearchScratch, count: number, k: number): number {
+  const best = new TopK(new Float64Array(k));
+  for (let i = 0; i < count; i++) best.offer(i, scores[candidates[i]]);
+  return best.bar;
 }
 
 /** Offer the candidates to the results and reset the scratch. */

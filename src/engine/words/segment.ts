@@ -26,7 +26,7 @@ import type { WordList } from './word-list.ts';
 export const MAX_SEGMENT_DOCS = 65_536;
 const MAGIC = 0x52425347; // 'RBSG'
 /** Increase on any change of layout, content or analysis. */
-const VERSION = 15;
+const VERSION = 16;
 /** What the header counts, after magic and version. */
 const counted = ['docs', 'terms', 'postings', 'termBytes', 'runBytes'] as const;
 type SegmentCounts = Record<(typeof counted)[number], number>;

@@ -2,7 +2,7 @@
 
 import type { Bitmap } from '../../compute/structures/bitmap.ts';
 import { type CorpusSegment, corpusSegment, planQuery, type QueryStem } from './corpus.ts';
-import { type SearchScratch, type SparseHits, scoreLabels, searchSegments } from './search-segments.ts';
+import { coverageOf, type SearchScratch, type SparseHits, searchSegments } from './search-segments.ts';
 import { openDeletions, openSegment } from './segment.ts';
 import type { SegmentBuffers } from './segment-tasks.ts';
 import type { WordList } from './word-list.ts';
@@ -59,6 +59,6 @@ export class SparseSearcher {
     const corpus = this.corpus ?? [];
     const plan = planQuery(corpus, terms);
     const hits = searchSegments(corpus, plan, k, this.#scratch, allow);
-    return { ...hits, covered: scoreLabels(corpus, plan, hits.labels).covered };
+    return { ...hits, covered: coverageOf(corpus, plan, hits.labels) };
   }
 }
