@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { indexPageHandler } from '../../src/actors/ingest/index-page.ts';
-import type { SystemAsk } from '../../src/actors/system/service.ts';
+import type { CommitCommand, SystemAsk } from '../../src/actors/system/service.ts';
 import { openGaps, startBackfill } from '../../src/commands/backfill-model.ts';
 import { commitContent, commitPages } from '../../src/commands/commit-content.ts';
 import { editPages, relabelPage } from '../../src/commands/edit-pages.ts';
@@ -15,7 +15,6 @@ import type { LabelRange } from '../../src/domain/page.ts';
 import { bareChunk } from '../../src/domain/page.ts';
 import { idOf } from '../../src/domain/values.ts';
 import { newModel } from '../../src/machines/model.ts';
-import type { Command } from '../../src/store/store.ts';
 import { chunkRow } from '../machines/rows.ts';
 import { claimDue, TemporaryStore } from '../store/temporary-store.ts';
 import { submission } from './submissions.ts';
@@ -146,17 +145,18 @@ test('tags that change while a page is indexed, or later, are indexed by one job
   /** What the index is asked, and the page's label at that time. */
   const asked: [name: string, label: number, request: unknown][] = [];
   const ask = async (name: string, request: object) => {
-    if ('command' in request) return temporary.commit(request.command as Command<unknown>);
     asked.push([name, page().first_label, request]);
     if (isFull) throw new Error('full');
   };
   const index = async () => assert.fail('its text is not indexed');
   const segment = new SharedArrayBuffer(0);
-  const parts = { ask: ask as SystemAsk, reader, index, segmentOfChunks: async () => segment, readEntities: false };
+  const commit: CommitCommand = (command) => temporary.commit(command);
+  const segmentOfChunks = async () => segment;
+  const parts = { ask: ask as SystemAsk, commit, reader, index, segmentOfChunks, readEntities: false };
   const handle = ({ job_no, claim }: typeof first) =>
     indexPageHandler(parts)(reader.jobs.get(job_no) ?? assert.fail('no job'), {
       ...{ attempt: { job_no, claim }, signal: AbortSignal.timeout(60_000) },
-      ...{ checkpoint: (command) => temporary.commit(command), goOn: async () => {} },
+      ...{ checkpoint: commit, goOn: async () => {} },
     });
   await handle(first);
   assert.deepEqual([asked, page().first_label], [[], 1], 'a later job reads what it would');

@@ -8,17 +8,12 @@ import { demoDomain } from '../../domain/demo.ts';
 import { DomainError } from '../../domain/errors.ts';
 import type { NearPage } from '../indexes/page-space.ts';
 import { Background, type Every } from '../system/background.ts';
-import {
-  commitThrough,
-  type Handlers,
-  type LibraryParts,
-  type StartService,
-  type SystemMessageName,
-} from '../system/service.ts';
+import type { Handlers, LibraryParts, StartService, SystemMessageName } from '../system/service.ts';
 import { clusterCensus } from './cluster-census.ts';
 import { showClusters } from './show-clusters.ts';
 
-interface ClustersDependencies extends Pick<LibraryParts, 'ask' | 'reader' | 'feed' | 'maxAttempts' | 'log' | 'now'> {
+interface ClustersDependencies
+  extends Pick<LibraryParts, 'ask' | 'reader' | 'commit' | 'feed' | 'maxAttempts' | 'log' | 'now'> {
   settings: RunClockSettings & { leiden_resolution: number };
   /** `indexing.page_vector_pooling`, stored with each run. */
   pooling: string;
@@ -32,8 +27,7 @@ const tickMs = 60_000;
 const gatherMs = 500;
 
 export function clustersService(dependencies: ClustersDependencies): StartService<ClusterMessages> {
-  const { ask, reader, feed, settings, pooling, maxAttempts, log, now, every } = dependencies;
-  const commit = commitThrough(ask);
+  const { ask, reader, commit, feed, settings, pooling, maxAttempts, log, now, every } = dependencies;
 
   const activeSpace = (): number | null => reader.models.activeModel()?.space ?? null;
   const begin = (trigger: ClusterTrigger): Promise<ClusterRun | null> => {

@@ -12,19 +12,15 @@ import { DomainError, unknownId } from '../../domain/errors.ts';
 import { idOf, isoOf, numberOf } from '../../domain/values.ts';
 import type { StoreReader } from '../../store/store.ts';
 import { inParts, tellProgress, untilDone } from '../system/background.ts';
-import {
-  commitThrough,
-  type Handlers,
-  type LibraryParts,
-  maxBatch,
-  type ServiceHooks,
-  type StartService,
-} from '../system/service.ts';
+import { type Handlers, type LibraryParts, maxBatch, type ServiceHooks, type StartService } from '../system/service.ts';
 import { type FileRewrite, fileRewrite } from './file-rewrite.ts';
 import { type RuleEraser, ruleEraser } from './rule-eraser.ts';
 
 interface ForgettingDependencies
-  extends Pick<LibraryParts, 'ask' | 'reader' | 'feed' | 'canonicalize' | 'maxAttempts' | 'log' | 'now' | 'monotonic'> {
+  extends Pick<
+    LibraryParts,
+    'ask' | 'reader' | 'commit' | 'feed' | 'canonicalize' | 'maxAttempts' | 'log' | 'now' | 'monotonic'
+  > {
   compactAfterMs: number;
 }
 
@@ -34,8 +30,7 @@ const rowsPerRead = 100;
 type ForgettingMessages = 'page.forget' | 'demo.remove' | 'blacklist.list' | 'blacklist.remove';
 
 export function forgettingService(dependencies: ForgettingDependencies): StartService<ForgettingMessages> {
-  const { ask, reader, feed, canonicalize, compactAfterMs, log, now } = dependencies;
-  const commit = commitThrough(ask);
+  const { ask, reader, commit, feed, canonicalize, compactAfterMs, log, now } = dependencies;
 
   const start = async ({ ending }: ServiceHooks) => {
     const inTurn = pLimit(1);

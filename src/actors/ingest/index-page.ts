@@ -26,10 +26,10 @@ import { BreakerOpenError, ProviderError } from '../../providers/resilient-call.
 import { chunkedTextOf } from '../indexes/recover-index.ts';
 import type { CalibrateOutside } from '../models/model-embedder.ts';
 import { type JobHandler, takenOver } from '../system/job-actor.ts';
-import { commitThrough, type LibraryParts } from '../system/service.ts';
+import type { LibraryParts } from '../system/service.ts';
 import { type BatchedPage, PageBatches } from './page-batches.ts';
 
-interface PageIndexerDependencies extends Pick<LibraryParts, 'ask' | 'reader'> {
+interface PageIndexerDependencies extends Pick<LibraryParts, 'ask' | 'reader' | 'commit'> {
   prepare: (pages: readonly PageText[], signal: AbortSignal) => Promise<PreparedPages>;
   threads: number;
   embedders: Embedders;
@@ -58,8 +58,7 @@ interface EmbeddedPages extends PreparedPages {
 const patienceMs = 5000;
 
 export function pageIndexer(dependencies: PageIndexerDependencies): PageIndexer {
-  const { ask, reader, prepare, threads, embedders } = dependencies;
-  const commit = commitThrough(ask);
+  const { ask, reader, commit, prepare, threads, embedders } = dependencies;
   const prepareBatch = async (
     pages: readonly PageToIndex[],
     texts: readonly string[],
@@ -126,15 +125,14 @@ export function pageIndexer(dependencies: PageIndexerDependencies): PageIndexer 
   };
 }
 
-interface IndexPageDependencies extends Pick<LibraryParts, 'ask' | 'reader'> {
+interface IndexPageDependencies extends Pick<LibraryParts, 'ask' | 'reader' | 'commit'> {
   index: PageIndexer;
   segmentOfChunks: (text: ChunkedText, signal: AbortSignal) => Promise<SharedArrayBuffer>;
   readEntities: boolean;
 }
 
 export function indexPageHandler(dependencies: IndexPageDependencies): JobHandler {
-  const { ask, reader, index, segmentOfChunks, readEntities } = dependencies;
-  const commit = commitThrough(ask);
+  const { ask, reader, commit, index, segmentOfChunks, readEntities } = dependencies;
   /** False if the page has other chunks by now. Found under its old labels until the index has the new ones. */
   const relabel = async (attempt: Attempt, page: Page, segment: SharedArrayBuffer): Promise<boolean> => {
     const taken = await commit(relabelPage(attempt, page, null));

@@ -23,11 +23,13 @@ import {
 import { idOf, isoOf } from '../../domain/values.ts';
 import type { StoreReader } from '../../store/store.ts';
 import { Background } from '../system/background.ts';
-import { commitThrough, type Handlers, type LibraryParts, type StartService } from '../system/service.ts';
+import type { Handlers, LibraryParts, StartService } from '../system/service.ts';
 import { refusedIn } from './backfill-slices.ts';
 import { backfillEstimator, type EstimateDependencies } from './estimate-backfill.ts';
 
-interface ModelsDependencies extends EstimateDependencies, Pick<LibraryParts, 'ask' | 'maxAttempts' | 'log' | 'now'> {
+interface ModelsDependencies
+  extends EstimateDependencies,
+    Pick<LibraryParts, 'ask' | 'commit' | 'maxAttempts' | 'log' | 'now'> {
   /** Whether models of this outside provider may be registered. */
   isKnownProvider: (provider: string) => boolean;
   /** Max tokens of a chunk, which every model must be able to read. */
@@ -42,8 +44,7 @@ type ModelMessages = Extract<MessageName, `model.${string}`>;
 const deletedAtOnce = 100;
 
 export function modelsService(dependencies: ModelsDependencies): StartService<ModelMessages> {
-  const { ask, reader, maxAttempts, encoderRuntime, log, now } = dependencies;
-  const commit = commitThrough(ask);
+  const { ask, reader, commit, maxAttempts, encoderRuntime, log, now } = dependencies;
   const estimate = backfillEstimator(dependencies);
 
   const infoOf = (model: EmbeddingModel): ModelInfo => {

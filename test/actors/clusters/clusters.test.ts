@@ -29,13 +29,10 @@ class Library implements AsyncDisposable {
 
   private constructor(temporary: TemporaryStore, cron: string | null) {
     this.temporary = temporary;
-    const ask = (async (name: string, request: { command: Command<unknown> }) => {
-      assert.equal(name, 'store.commit');
-      return this.commit(request.command);
-    }) as unknown as SystemAsk;
     this.hosted = new Hosted(
       clustersService({
-        ask,
+        ask: async (name) => assert.fail(name),
+        commit: (command) => this.commit(command),
         reader: temporary.reader,
         feed: this.#feed,
         settings: { min_pages: 5, min_new_pages: 3, idle_default_minutes: 15, leiden_resolution: 1, cron },

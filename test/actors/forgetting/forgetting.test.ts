@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { forgettingService } from '../../../src/actors/forgetting/forgetting.ts';
 import { progressMs } from '../../../src/actors/system/background.ts';
-import { CommitFeed, type SystemAsk } from '../../../src/actors/system/service.ts';
+import { CommitFeed, commitThrough, type SystemAsk } from '../../../src/actors/system/service.ts';
 import { beginForget, markDeleted } from '../../../src/commands/forget.ts';
 import { ingestPage } from '../../../src/commands/ingest-page.ts';
 import { addressesKey, allReaddressed } from '../../../src/commands/readdress-pages.ts';
@@ -44,9 +44,11 @@ function forgettingOn(
       [...temporary.reader.pages.all()].filter((page) => page.domain === domain).map(({ no }) => no),
     ...replies,
   };
+  const ask = (async (name: string, request: never) => answers[name](request)) as SystemAsk;
   const hosted = new Hosted(
     forgettingService({
-      ask: (async (name: string, request: never) => answers[name](request)) as SystemAsk,
+      ask,
+      commit: commitThrough(ask),
       reader: temporary.reader,
       feed,
       canonicalize,
