@@ -59,7 +59,6 @@ export interface RankedChunks {
 export interface Candidates extends Named {
   sparse: RankedChunks;
   dense: RankedChunks;
-  language: string;
   /** Largest share of the query's weight in one sparse hit, 0 to 1. */
   covered: number;
   /** Of the sparse hits, aligned: NaN without a vector; null for a query without one. */
@@ -82,7 +81,6 @@ const noHits: RankedChunks = { labels: new Uint32Array(0), scores: new Float32Ar
 export const noCandidates: Candidates = {
   sparse: noHits,
   dense: noHits,
-  language: '',
   covered: 0,
   cosines: null,
   relevance: null,
@@ -154,13 +152,12 @@ export async function retrieve({ sparse, analyze, rows }: RetrievalParts, reques
   }
   const covered = new Map(lists.flatMap((each) => Array.from(each.labels, (label, at) => [label, each.covered[at]])));
   const judged = request.relevance ? judge(covered, { sparse: words, dense, cosines, floor }) : null;
-  const { language, corrected, forms } = analyzed;
+  const { corrected, forms } = analyzed;
   return {
     sparse: words,
     dense,
     covered: Math.max(0, ...covered.values()),
     cosines,
-    language,
     relevance: judged,
     stems: [...new Set(forms.filter(({ of }) => of >= 0).map(({ stem }) => stem))],
     askedWords: new Set(forms.flatMap(({ of }) => (of >= 0 ? [of] : []))).size,

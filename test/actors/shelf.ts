@@ -124,7 +124,6 @@ export class Shelf implements AsyncDisposable {
     return {
       sparse: side(sparse),
       dense: side(dense),
-      language: 'en',
       cosines: null,
       covered: 1,
       askedWords: 3,

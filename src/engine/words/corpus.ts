@@ -40,11 +40,8 @@ export interface QueryPlan {
   /** Known terms, heaviest first, then in query order. Scores are summed in this order. */
   readonly terms: readonly PlannedTerm[];
   readonly norm: LengthNorm;
-  readonly frequencies: ReadonlyMap<string, number>;
   /** Weight of each word, including unknown ones; a guess has the weight of an unknown word. */
   readonly words: ReadonlyMap<number, number>;
-  /** Distinct query terms in live documents. */
-  readonly known: number;
 }
 
 export function corpusSegment(id: number, segment: Segment, deletions: Deletions): CorpusSegment {
@@ -91,18 +88,15 @@ export function planQuery(corpus: readonly CorpusSegment[], query: readonly Quer
     if (share === 1) ofWord.set(of, (ofWord.get(of) ?? 0) + df);
   }
   const terms: PlannedTerm[] = [];
-  const frequencies = new Map<string, number>();
   const words = new Map<number, number>();
   for (const [term, { of, also, share, count, df }] of stems) {
     const together = share === 1 ? Math.min(docs, ofWord.get(of) ?? 0) : df;
-    frequencies.set(term, together);
     const weight = docs === 0 ? 0 : queryTermWeight(count) * termWeight(docs, Math.max(1, together));
     if (of >= 0 && (share === 1 || !ofWord.has(of))) words.set(of, Math.max(weight, words.get(of) ?? 0));
     if (df > 0) terms.push({ term, of, also, weight: share * weight });
   }
-  const known = terms.length;
   terms.sort((a, b) => Number(a.of < 0) - Number(b.of < 0) || b.weight - a.weight);
-  return { terms: terms.slice(0, MAX_QUERY_TERMS), norm: lengthNorm({ docs, totalLength }), frequencies, words, known };
+  return { terms: terms.slice(0, MAX_QUERY_TERMS), norm: lengthNorm({ docs, totalLength }), words };
 }
 
 function livePairs({ segment, deletions }: CorpusSegment, pair: string): number {

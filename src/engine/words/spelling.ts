@@ -126,12 +126,7 @@ function writtenApart(
 ): string[] {
   const whole = Math.max(...stems.map((stem) => documentFrequency(corpus, stem)));
   const least = Math.max(1, leastApart * whole);
-  // Most pairs are none: told for all segments at once, by the longer part first, which is seldom a word.
-  const hasParts = (pair: string) =>
-    pair
-      .split(' ')
-      .sort((a, b) => b.length - a.length)
-      .every(isPartOf(corpus));
+  const hasParts = (pair: string) => pair.split(' ').every(isPartOf(corpus));
   return pairsOf(word, language).filter((pair) => hasParts(pair) && documentFrequency(corpus, pair) >= least);
 }
 

@@ -57,7 +57,6 @@ function fresh(query_id: string, changes: Partial<FreshRun> = {}): FreshRun {
     ...run,
     retrieved: {
       sparse: { labels: Uint32Array.of(1, 3), scores: Float64Array.of(7, 6) },
-      language: 'en',
       cosines: null,
       covered: 1,
       askedWords: 1,
