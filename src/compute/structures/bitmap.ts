@@ -32,12 +32,29 @@ export function bitsInBoth(set: Bitmap, other: Bitmap): Bitmap {
   return both;
 }
 
+/** Calls `visit` with each label, ascending. */
+export function forEachBit(set: Bitmap, visit: (label: number) => void): void {
+  for (let word = 0; word < set.length; word++) {
+    for (let bits = set[word] | 0; bits !== 0; bits &= bits - 1) visit(word * 32 + 31 - Math.clz32(bits & -bits));
+  }
+}
+
+export function countBits(set: Bitmap): number {
+  return set.reduce((sum, bits) => sum + bitCount(bits), 0);
+}
+
+/** Of a word. */
+export function bitCount(bits: number): number {
+  let left = bits - ((bits >>> 1) & 0x55555555);
+  left = (left & 0x33333333) + ((left >>> 2) & 0x33333333);
+  return Math.imul((left + (left >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24;
+}
+
 export function bitsNotIn(set: Bitmap, other: Bitmap): Uint32Array {
   const labels: number[] = [];
-  for (let word = 0; word < set.length; word++) {
-    let bits = word < other.length ? set[word] & ~other[word] : set[word] | 0;
-    for (; bits !== 0; bits &= bits - 1) labels.push(word * 32 + 31 - Math.clz32(bits & -bits));
-  }
+  forEachBit(set, (label) => {
+    if (!hasBit(other, label)) labels.push(label);
+  });
   return Uint32Array.from(labels);
 }
 

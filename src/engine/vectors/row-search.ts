@@ -1,5 +1,5 @@
 /** Searches shared rows exactly, on a searcher thread. The query is set before (`VectorRows.setQuery`). */
-import { type Bitmap, hasBit } from '../../compute/structures/bitmap.ts';
+import { type Bitmap, forEachBit, hasBit } from '../../compute/structures/bitmap.ts';
 import { type ScoredLabels, TopK } from '../../compute/structures/top-k.ts';
 import { CALL_ROWS, NO_LABEL, type VectorRows } from './vector-rows.ts';
 
@@ -14,17 +14,27 @@ const block = new Uint32Array(CALL_ROWS);
 const scores = new Float32Array(CALL_ROWS);
 
 /** The k nearest rows by cosine, best first, ties by label: every allowed row is scored. */
-export function nearestTo(rows: VectorRows, { k, ...options }: NearestOptions): ScoredLabels<Float32Array> {
+export function nearestTo(rows: VectorRows, { k, minScore, allow }: NearestOptions): ScoredLabels<Float32Array> {
   const count = rows.seen();
   const top = new TopK(new Float32Array(Math.min(k, count)));
   if (top.capacity === 0) return top.take();
-  const { allow } = options;
-  for (let row = 0, size = 0; row < count; row++) {
-    if (allow === undefined || hasBit(allow, rows.labelOf(row))) block[size++] = row;
-    if (size < CALL_ROWS && row < count - 1) continue;
-    offerBlock(rows, size, top, options.minScore);
+  let size = 0;
+  const take = (row: number) => {
+    block[size++] = row;
+    if (size === CALL_ROWS) offer();
+  };
+  const offer = () => {
+    offerBlock(rows, size, top, minScore);
     size = 0;
-  }
+  };
+  if (allow === undefined) for (let row = 0; row < count; row++) take(row);
+  // By label, so that no header of another row is read.
+  else
+    forEachBit(allow, (label) => {
+      const row = rows.rowOf(label);
+      if (row !== undefined && row < count) take(row);
+    });
+  offer();
   return top.take();
 }
 

@@ -197,9 +197,3 @@ export function setOf(bytes: Uint8Array, from: number, to: number): number {
   for (let i = from; i < to; i++) set |= 1 << (bytes[i] & 31);
   return set >>> 0;
 }
-
-export function bitCount(bits: number): number {
-  let left = bits - ((bits >>> 1) & 0x55555555);
-  left = (left & 0x33333333) + ((left >>> 2) & 0x33333333);
-  return Math.imul((left + (left >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24;
-}

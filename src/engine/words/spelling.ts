@@ -1,6 +1,7 @@
 /** What an unknown word may be meant for in the words of a corpus: it is misspelt, or not finished. */
 
 import type { ContentWord } from '../../compute/ranking/query-terms.ts';
+import { bitCount } from '../../compute/structures/bitmap.ts';
 import { remembered, rememberedOf } from '../../compute/structures/remembered.ts';
 import { editDistance, editsBetween } from '../../compute/text/edit-distance.ts';
 import { foldAccents } from '../../compute/text/scripts.ts';
@@ -8,7 +9,6 @@ import { isStopWord } from '../../compute/text/stop-words.ts';
 import { compoundsOf, partsOf } from './compounds.ts';
 import { type CorpusSegment, documentFrequency } from './corpus.ts';
 import {
-  bitCount,
   type CorpusWord,
   commonestOf,
   letters,
