@@ -135,5 +135,8 @@ export function languagesOfPairs(segments: readonly Segment[]): string[] {
 
 export function stemsOf(word: string, languages: readonly string[]): string[] {
   const inLanguages = languages.map((language) => stemIn(language, word) ?? word);
-  return [...new Set([porterStem(foldAccents(word)), ...inLanguages])];
+  return [...new Set([englishStem(word), ...inLanguages])];
 }
+
+/** A query asks for the same words' stems again and again. */
+const englishStem = remembered(4096, (word: string) => porterStem(foldAccents(word)));
