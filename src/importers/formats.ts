@@ -148,8 +148,13 @@ function isJsonLines(text: string): boolean {
 const addressField =
   /"(?:url|link|href|uri|address|website|page_?url|title_?url|(?:given|source|original|canonical)_?url|permalink)"\s{0,100}:\s{0,100}"https?:/gi;
 
+const hasAddress = new RegExp(addressField, 'i');
+/** As services export it for who has nothing there: `[]`, `{"bookmarks":[]}`. */
+const isWithoutValues = (text: string): boolean => /^[\s[\]{},]+$/.test(text.replace(/"[^"\\]*"\s*:/g, ''));
+
 async function* everyAddress(file: SourceFile): AsyncGenerator<ImportItem> {
   const { head, name, marks, columns } = file;
+  if (isWithoutValues(head.text)) return;
   const itemOfNode = columns === null ? undefined : namedReader(await namedFields(head.text, columns));
   if (isJsonLines(head.text)) yield* readJsonLines(file, (entry) => itemsWithin(entry, itemOfNode));
   else for await (const entry of jsonElements(file.text(), name, marks)) yield* itemsWithin(entry, itemOfNode);
@@ -279,7 +284,7 @@ export const formatRows: readonly FormatRow[] = [
   row('files', 'PDF', "one's own PDF", /^/, null, readPdfFile),
   row('files', 'ZIP', "one's own EPUB or DOCX", /^/, null, readPackedFile),
   row('csv', 'CSV', anyCsv, (text) => addressColumns(text) !== null, rowMark, readAnyCsv),
-  row('json', 'JSON', anyJson, new RegExp(addressField, 'i'), addressField, everyAddress),
+  row('json', 'JSON', anyJson, (text) => hasAddress.test(text) || isWithoutValues(text), addressField, everyAddress),
   row(
     'urls',
     'text',

@@ -68,6 +68,13 @@ test('what is known and cannot be imported says why, and what to do instead', as
   }
 });
 
+test('an export without entries has none', async (t) => {
+  const netscape = '<!DOCTYPE NETSCAPE-Bookmark-file-1>\n<H1>Bookmarks</H1>\n<DL><p>\n</DL><p>\n';
+  const files = ['[]', ' [ ]\n', '{}', '{"bookmarks": []}', 'url,title\n', 'url,time_added,title\n', netscape];
+  for (const content of [...files, '<?xml version="1.0"?><opml version="2.0"><body></body></opml>'])
+    assert.deepEqual((await readItems(writtenFile(t, content))).items, [], content);
+});
+
 test('a format that is named is refused where the content is another, or has no page as that', async (t) => {
   const cases: [content: string, format: ImportFormat, message: RegExp][] = [
     [bookmarks, 'urls', /is bookmarks by its content, not urls: leave the format out/],
