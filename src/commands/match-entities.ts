@@ -5,8 +5,8 @@ import { createJob, type JobPolicy } from './move-job.ts';
 
 /** Minimum of new entities per comparison. */
 export const newEntitiesPerMatching = 50;
-/** As a share of all entities: a comparison reads all names; growing by a tenth, an import costs eleven passes. */
-const newSharePerMatching = 0.1;
+/** As a share of all entities. A comparison reads all names: growing by a half, an import costs three passes; quiet times compare the rest. */
+const newSharePerMatching = 0.5;
 
 export function noteNewEntities(transaction: Transaction, count: number, policy: JobPolicy): void {
   if (count === 0) return;
