@@ -31,6 +31,9 @@ const possessive = /(?:['’ʼ＇]s|(?<=s)['’ʼ＇])$/u;
 /** Points that belong to the word before them: initials, and short abbreviations. */
 const abbreviation = /(?:^|[\s.])\p{Lu}\.$|(?:^|\s)(?:Jr|Sr|Inc|Corp|Co|Ltd|Bros|St|Mt|No|Dr|Mr|Mrs)\.$/u;
 const address = /:\/\/|www\.|@[^\s@]+\.|^@?[\w-]+\.(?:com|org|net|html?|js|ts|py)$/iu;
+const amount = /\p{Sc}\s?\p{N}/u;
+/** The end of what precedes a part of an address. */
+const inAddress = /(?:\/\/|www\.)[\w./?%&=#:~+,;@!$*-]*$/iu;
 const code = /[{}<>=;\\^~|_]|\(\)|::|\p{Ll}\(/u;
 
 /** A line of code, of a menu or of numbers: names in it are not written by its author as names. */
@@ -116,7 +119,8 @@ function mentionsIn(title: string, body: string, spans: NameSpans): Mention[] {
     if (judged.from !== lineFrom + shift || judged.to !== lineTo + shift)
       judged = { from: lineFrom + shift, to: lineTo + shift, isSkipped: isNoProse(text.slice(lineFrom, lineTo)) };
     const form = withoutJoiners(text.slice(start, end)).replace(/\s+/gu, ' ');
-    if (judged.isSkipped || !isName(form)) continue;
+    const isOfAddress = inAddress.test(text.slice(Math.max(0, start - maxNameLength), start));
+    if (judged.isSkipped || isOfAddress || !isName(form)) continue;
     mentions.push({ type, start: start + shift, end: end + shift, form });
   }
   return mentions;
@@ -160,12 +164,12 @@ function trimmedName(text: string, from: number, to: number): [start: number, en
 
 function isName(form: string): boolean {
   if (form.length > maxNameLength || !letter.test(form)) return false;
-  if (address.test(form) || code.test(form)) return false;
+  if (address.test(form) || code.test(form) || amount.test(form)) return false;
   const words = form.match(word) ?? [];
   if (words.length > maxNameWords) return false;
   // A script without capitals says nothing by a small letter; in the others a name has a capital or a number.
-  if (hasCase.test(form)) return form.length > 1 && (capital.test(form) || /\p{N}/u.test(form));
-  return form.length > 1;
+  if (hasCase.test(form) && !capital.test(form) && !/\p{N}/u.test(form)) return false;
+  return words.join('').length > 1;
 }
 
 /** Names that are exact variants of each other have one type on a page. */
