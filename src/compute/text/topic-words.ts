@@ -123,7 +123,7 @@ const maxTerms = 400_000;
 /** Share of `maxTerms` that is left then, so that terms are not gone through for every page. */
 const keptTerms = 0.75;
 const maxSurfaces = 4;
-/** A word is written small when so much of its uses are: titles and beginnings of sentences are capitalised. */
+/** A word is written small, or else not all in capitals, when so much of its uses are: titles, beginnings and datelines have capitals. */
 const smallShare = 0.3;
 /** Two stems are forms of a word if one begins with the other, of min so many letters, and has at most so many more. */
 const leastCommonLetters = 4;
@@ -212,10 +212,11 @@ class LanguageWords {
 
   #written(key: string): string {
     const surfaces = [...(this.#terms.get(key)?.surfaces ?? [])].sort(([a, x], [b, y]) => y - x || (a < b ? -1 : 1));
-    const uses = surfaces.reduce((sum, [, count]) => sum + count, 0);
+    const usesOf = (some: typeof surfaces) => some.reduce((sum, [, count]) => sum + count, 0);
     const small = surfaces.filter(([surface]) => surface === surface.toLowerCase());
-    const smallUses = small.reduce((sum, [, count]) => sum + count, 0);
-    const [[written]] = smallUses >= smallShare * uses && small.length > 0 ? small : surfaces;
+    const calm = surfaces.filter(([surface]) => surface !== surface.toUpperCase());
+    const isUsual = (some: typeof surfaces) => some.length > 0 && usesOf(some) >= smallShare * usesOf(surfaces);
+    const [[written]] = [small, calm].find(isUsual) ?? surfaces;
     return written;
   }
 }

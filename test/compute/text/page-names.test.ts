@@ -35,7 +35,11 @@ const cases: [what: string, text: string, names: string[]][] = [
   ['of scripts without capitals', '[place|東京] and [person|नरेन्द्र मोदी]', ['東京', 'नरेन्द्र मोदी']],
   ['none in lower case', 'the [other|support vector machine] and [other|iPhone 4]', ['iPhone 4']],
   ['none of addresses', 'at [organization|https://Example.com/About] or [organization|Node.js]', []],
-  ['none within an address', 'see http://news.example/[other|FullQuote.aspx]?a=1 (or http://b.example/)[place|Oslo]', ['Oslo']],
+  [
+    'none within an address',
+    'see http://news.example/[other|FullQuote.aspx]?a=1 (or http://b.example/)[place|Oslo]',
+    ['Oslo'],
+  ],
   [
     'none of one letter, no amount',
     'of [place|U.] and [other|US$3] to [organization|X Corp], [other|7 Up]',

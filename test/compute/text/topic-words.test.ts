@@ -34,7 +34,17 @@ test('names of two words stand for their parts; what one page alone says is no k
     [1, 'The old cat slept.'],
     [1, 'An old dog slept.'],
     [-1, 'They fell in love with the rain.'],
+    [2, 'OSLO - Snow for NASA.'],
+    [2, 'OSLO - In Oslo NASA has ice.'],
+    [2, 'OSLO - Wind over Oslo and NASA.'],
   ]);
+  assert.deepEqual(
+    found
+      .get(2)
+      ?.filter((word) => /oslo|nasa/i.test(word))
+      .sort(),
+    ['NASA', 'Oslo'],
+  );
   assert.equal(found.get(0)?.[0], 'New York');
   assert.ok(!found.get(0)?.some((word) => ['New', 'York', 'Zanzibar'].includes(word)));
 });
