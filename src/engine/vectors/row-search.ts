@@ -18,23 +18,15 @@ export function nearestTo(rows: VectorRows, { k, minScore, allow }: NearestOptio
   const count = rows.seen();
   const top = new TopK(new Float32Array(Math.min(k, count)));
   if (top.capacity === 0) return top.take();
-  let size = 0;
-  const take = (row: number) => {
-    block[size++] = row;
-    if (size === CALL_ROWS) offer();
-  };
-  const offer = () => {
-    offerBlock(rows, size, top, minScore);
-    size = 0;
-  };
-  if (allow === undefined) for (let row = 0; row < count; row++) take(row);
+  const { add, finish } = scorer(rows, top, minScore);
+  if (allow === undefined) for (let row = 0; row < count; row++) add(row);
   // By label, so that no header of another row is read.
   else
     forEachBit(allow, (label) => {
       const row = rows.rowOf(label);
-      if (row !== undefined && row < count) take(row);
+      if (row !== undefined && row < count) add(row);
     });
-  offer();
+  finish();
   return top.take();
 }
 
@@ -44,24 +36,30 @@ export function offerRows(
   top: TopK<Float32Array>,
   { minScore, allow }: Omit<NearestOptions, 'k'>,
 ): void {
-  for (let from = 0; from < list.length; from += CALL_ROWS) {
-    let size = 0;
-    for (const row of list.slice(from, from + CALL_ROWS)) {
-      if (allow === undefined || hasBit(allow, rows.labelOf(row))) block[size++] = row;
-    }
-    offerBlock(rows, size, top, minScore);
-  }
+  const { add, finish } = scorer(rows, top, minScore);
+  for (const row of list) if (allow === undefined || hasBit(allow, rows.labelOf(row))) add(row);
+  finish();
 }
 
-function offerBlock(rows: VectorRows, size: number, top: TopK<Float32Array>, minScore: number): void {
-  rows.score(block.subarray(0, size), scores);
-  let bar = Math.max(minScore, top.bar);
-  for (let i = 0; i < size; i++) {
-    const label = rows.labelOf(block[i]);
-    if (scores[i] < bar || label === NO_LABEL) continue; // erased, maybe just now
-    top.offer(label, scores[i]);
-    bar = Math.max(minScore, top.bar);
-  }
+/** Offers added rows by their scores, a block of them at a time. */
+function scorer(rows: VectorRows, top: TopK<Float32Array>, minScore: number) {
+  let size = 0;
+  const finish = () => {
+    rows.score(block.subarray(0, size), scores);
+    let bar = Math.max(minScore, top.bar);
+    for (let i = 0; i < size; i++) {
+      const label = rows.labelOf(block[i]);
+      if (scores[i] < bar || label === NO_LABEL) continue; // erased, maybe just now
+      top.offer(label, scores[i]);
+      bar = Math.max(minScore, top.bar);
+    }
+    size = 0;
+  };
+  const add = (row: number) => {
+    block[size++] = row;
+    if (size === CALL_ROWS) finish();
+  };
+  return { add, finish };
 }
 
 /** Cosines with labels; NaN for one without a row. */
