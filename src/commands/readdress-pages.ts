@@ -3,7 +3,7 @@
  * one text become one. Between slices a visit may create another page, which the pass merges.
  */
 import { getDomain } from 'tldts';
-import { visitTimes, withVisit } from '../compute/structures/visit-times.ts';
+import { longerPeriod, visitTimes, withVisit } from '../compute/structures/visit-times.ts';
 import {
   type CanonicalizeSettings,
   type CanonicalUrl,
@@ -131,8 +131,10 @@ function united(kept: Page, gone: Page): Page {
     ...(original_url === kept.original_url ? {} : { original_url }),
     ...(title === null || title === kept.title ? {} : { title }),
   };
+  const visited = visitTimes(gone).reverse().reduce<Page>(withVisit, kept);
   return {
-    ...visitTimes(gone).reverse().reduce<Page>(withVisit, kept),
+    ...visited,
+    ...longerPeriod(visited, gone),
     title: ownTitle(kept.title, kept.canonical_url) ?? ownTitle(gone.title, gone.canonical_url) ?? kept.title,
     source: kept.source ?? gone.source,
     metadata: withAll(kept.metadata, gone.metadata, others),

@@ -1,7 +1,7 @@
 /** Imports lines of an export. Idempotent: known values stay, lists are united, and the higher visit count wins. */
-import { type VisitTimes, visitTimes, withVisit } from '../compute/structures/visit-times.ts';
+import { longerPeriod, type VisitTimes, visitTimes, withVisit } from '../compute/structures/visit-times.ts';
 import type { CanonicalizeSettings } from '../compute/web/canonical-url.ts';
-import type { ExportLine } from '../domain/export.ts';
+import type { ExportLine, PageLine } from '../domain/export.ts';
 import { withMore } from '../domain/metadata.ts';
 import type { Page } from '../domain/page.ts';
 import { instantOf } from '../domain/values.ts';
@@ -74,11 +74,7 @@ function takeLine(transaction: Transaction, line: ExportLine, options: TakeOptio
   }
 }
 
-function takePage(
-  transaction: Transaction,
-  line: Extract<ExportLine, { kind: 'page' }>,
-  policy: JobPolicy,
-): keyof TakenCounts {
+function takePage(transaction: Transaction, line: PageLine, policy: JobPolicy): keyof TakenCounts {
   const { canonical_url, body_text, sections } = line;
   if (transaction.blacklist.match(line) !== undefined) return 'blacklisted';
   const times = [line.first_seen_at, line.last_seen_at, ...(line.visits ?? [])].map(instantOf);
@@ -86,7 +82,7 @@ function takePage(
   const known = knownNo === undefined ? undefined : transaction.pages.get(knownNo);
   if (known !== undefined) {
     const told = { ...known, metadata: withMore(known.metadata, line.metadata) };
-    putFacts(transaction, visitedAt(told, times, line.visit_count), known, policy.at);
+    putFacts(transaction, visitedAt(told, times, line), known, policy.at);
     return 'known_pages';
   }
   const stored = sections.map(({ char_start, title, start_s }) => ({
@@ -95,7 +91,7 @@ function takePage(
     ...(start_s === undefined ? {} : { start_s }),
   }));
   const first = { first_seen_at: times[0], last_seen_at: times[0], visit_count: 1 };
-  const visits = visitedAt(first, times, line.visit_count);
+  const visits = visitedAt(first, times, line);
   createPage(transaction, { ...line, body: body_text, sections: stored }, visits, policy);
   return 'new_pages';
 }
@@ -103,9 +99,10 @@ function takePage(
 function visitedAt<Visited extends VisitTimes & Pick<Page, 'visit_count'>>(
   page: Visited,
   times: readonly number[],
-  count: number,
+  line: Pick<PageLine, 'visit_count' | 'visit_period_ms'>,
 ): Visited {
   // In this order each is the last one, and found at once.
   const visited = times.toSorted((a, b) => a - b).reduce<Visited>(withVisit, page);
-  return { ...visited, visit_count: Math.max(page.visit_count, count, visitTimes(visited).length) };
+  const visit_count = Math.max(page.visit_count, line.visit_count, visitTimes(visited).length);
+  return { ...visited, ...longerPeriod(visited, line), visit_count };
 }

@@ -57,6 +57,8 @@ export const exportLine = z.discriminatedUnion('kind', [
     visit_count: z.int().min(1),
     /** All times, newest first; absent if these are the first and the last. */
     visits: z.array(datetime).max(maxExportedVisits).optional(),
+    /** Of visits between them one is listed in so many ms; absent if all are. */
+    visit_period_ms: z.int().min(1).optional(),
   }),
   /** Feedback on a search result. Not imported: its search is not exported. */
   z.object({

@@ -39,7 +39,14 @@ test('pages of an earlier export get the current address, however often it is im
   const visits = ['2026-01-02T00:00:00Z', '2026-01-01T12:00:00Z', '2026-01-01T00:00:00Z'];
   const lines = [
     exportLine.parse({ ...page, canonical_url: shared, original_url: shared, visit_count: 2 }),
-    exportLine.parse({ ...page, canonical_url: usual, original_url: usual, visit_count: 3, visits }),
+    exportLine.parse({
+      ...page,
+      canonical_url: usual,
+      original_url: usual,
+      visit_count: 3,
+      visits,
+      visit_period_ms: 1000,
+    }),
   ];
   for (const known_pages of [1, 2]) {
     const counts = await temporary.commit(takeExport(lines, options));
@@ -49,7 +56,7 @@ test('pages of an earlier export get the current address, however often it is im
   const taken = pages.get(pages.numberByUrl(usual) ?? 0) ?? assert.fail('no page');
   const { canonical_url, domain, visit_count } = taken;
   assert.deepEqual([canonical_url, domain, visit_count, pages.count()], [usual, 'www.youtube.com', 3, 1]);
-  assert.deepEqual(visitTimes(taken), visits.map(instantOf));
+  assert.deepEqual([visitTimes(taken), taken.visit_period_ms], [visits.map(instantOf), 1000]);
 });
 
 test('an export adds tags and highlights to a known page, but none that was removed there', async () => {

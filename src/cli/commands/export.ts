@@ -207,6 +207,7 @@ function pageLine(reader: StoreReader, no: number): ExportLine | null {
     last_seen_at: isoOf(page.last_seen_at),
     visit_count: page.visit_count,
     ...(page.visits && areVisitsSound(page) && { visits: visitTimes(page).map(isoOf) }),
+    ...(page.visit_period_ms && { visit_period_ms: page.visit_period_ms }),
   };
 }
 

@@ -102,7 +102,13 @@ function thinned<Visited extends VisitTimes & { visits: Uint8Array }>(page: Visi
     times = times.filter((_, at) => at === 0 || at === times.length - 1 || stepOf(at) !== stepOf(at - 1));
     visits = Uint8Array.from(times.slice(1).flatMap((time, at) => digitsOf(times[at] - time)));
   }
-  return { ...page, visits, visit_period_ms: step };
+  return { ...page, visits, ...longerPeriod(page, { visit_period_ms: step }) };
+}
+
+/** Of visits of both, where visits were left out of either. */
+export function longerPeriod(...[a, b]: { visit_period_ms?: number | undefined }[]): Pick<Page, 'visit_period_ms'> {
+  const period = Math.max(a.visit_period_ms ?? 0, b.visit_period_ms ?? 0);
+  return period === 0 ? {} : { visit_period_ms: period };
 }
 
 export function areVisitsSound(page: VisitTimes): boolean {

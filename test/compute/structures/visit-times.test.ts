@@ -65,6 +65,13 @@ test('however many visits there are, they take bounded room; hours or days keep 
   }
 });
 
+test('visits that were thinned to days stay known when closer ones follow', () => {
+  const sparse = Array.from({ length: 13_000 }, (_, at) => 1_500_000_000_000 + at * 65 * 60_000);
+  const dense = Array.from({ length: 40_000 }, (_, at) => 1_700_000_000_000 + at * 5000);
+  const page = visitedAt([...sparse, ...dense]);
+  assert.ok(sparse.every((at) => isKnownVisit(page, at)));
+});
+
 test('bytes that end too early, go on or do not lead to the first visit are unsound', () => {
   const sound = visitedAt([1000, 90_000_000, 5000]);
   const visits = sound.visits ?? assert.fail('three times');
