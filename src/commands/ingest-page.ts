@@ -1,7 +1,7 @@
 /**
  * Ingest one page: a new page with a job, a revisit, or a refusal by the blacklist. One transaction decides, so
  * concurrent submissions make one page. A revisit adds facts and a missing text; that of an import (`once`) replaces
- * the `status`. Only the text of an own file that was submitted with `once` is replaced, by the job that indexes the
+ * `status` and `starred`. Only the text of an own file that was submitted with `once` is replaced, by the job that indexes the
  * new one; without a change it counts no visit.
  */
 import { isWallTitle } from '../compute/extraction/recognize-wall.ts';
@@ -38,7 +38,7 @@ export function ingestPage(submission: PageSubmission): Command<IngestDecision> 
     if (known !== undefined) {
       const newest = (isOwnFile && transaction.pages.newText(known.no)) || known;
       const content_hash_differs = content_hash !== null && content_hash !== newest.content_hash;
-      const metadata = withMore(known.metadata, submission.metadata, once ? ['status'] : []);
+      const metadata = withMore(known.metadata, submission.metadata, once ? ['status', 'starred'] : []);
       const title =
         submission.body === null || transaction.pages.hasBody(known.no)
           ? (ownTitle(known.title, canonical_url) ?? submission.title ?? known.title)
@@ -62,7 +62,10 @@ export function ingestPage(submission: PageSubmission): Command<IngestDecision> 
     }
 
     const visits = { first_seen_at: seen_at, last_seen_at: seen_at, visit_count: 1 };
-    return { outcome: 'accepted', page_no: createPage(transaction, submission, visits, submission) };
+    const { starred, ...others } = submission.metadata ?? {};
+    const metadata = starred === false ? others : submission.metadata;
+    const page_no = createPage(transaction, { ...submission, metadata }, visits, submission);
+    return { outcome: 'accepted', page_no };
   };
 }
 

@@ -152,7 +152,8 @@ export function withMore(
   if (more === null) return known;
   const added = Object.entries(more).flatMap(([key, value]): [string, unknown][] => {
     const has = known !== null && Object.hasOwn(known, key) ? known[key] : null;
-    if (has == null || (newer.includes(key) && has !== value)) return value == null ? [] : [[key, value]];
+    if (has == null || (newer.includes(key) && has !== value))
+      return value == null || (has == null && value === false) ? [] : [[key, value]];
     if (!Array.isArray(has) || !Array.isArray(value) || !grownLists.some((list) => list === key)) return [];
     const further = lackedBy(has, listIn(known?.[`removed_${key}`]), value);
     return further.length === 0 ? [] : [[key, [...has, ...further]]];

@@ -80,7 +80,8 @@ interface KnownFacts {
   lang?: unknown;
   /** The list it was in: `unread`, `archived` and the like. */
   status?: unknown;
-  starred?: true | null;
+  /** False: it was, or may have been before. */
+  starred?: boolean | null;
 }
 
 /** Metadata is bounded: these highlights are kept and the others counted. */

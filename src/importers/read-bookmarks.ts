@@ -25,7 +25,7 @@ export const netscapeLink = ({ attributes, title, description, folder }: Link, s
     tags: listOf(attributes.tags),
     folder,
     note: description.trim() || attributes.description?.trim(),
-    status: attributes.toread === '1' ? 'unread' : null,
+    status: attributes.toread && (attributes.toread === '1' ? 'unread' : 'read'),
     ...state,
   });
 

@@ -53,7 +53,13 @@ export const dialects = {
   wallabagCsv: { at: ({ 'creation date': date }) => String(date).replace(/^(\d\d)\/(\d\d)\/(\d{4}).*/, '$3-$2-$1') },
   instapaper: { status: ({ folder }) => listState(folder).status, starred: ({ folder }) => listState(folder).starred },
   /** Version 2, and version 1 (`is_read`, `is_fav`) without dates. */
-  wallabag: { url: 'givenurl|url', archived: 'isarchived|isread', read: '', author: 'publishedby' },
+  wallabag: {
+    url: 'givenurl|url',
+    archived: 'isarchived|isread',
+    unread: ({ is_archived: archived, is_read: read = archived }) => !isSet(read) || null,
+    read: '',
+    author: 'publishedby',
+  },
   /** `description` is the title, and `extended` the description. */
   pinboard: { mark: 'href', url: 'href', title: 'description', description: '', at: 'time', tagSeparator: ' ' },
   bookmark: {
@@ -69,8 +75,7 @@ export const dialects = {
     at: 'readinglist.dateadded',
     description: 'readinglist.previewtext|readinglistnonsync.previewtext',
     site: 'readinglistnonsync.sitename',
-    unread: ({ ReadingList: list }) => 'DateAdded' in fieldsOf(list) && !('DateLastViewed' in fieldsOf(list)),
-    read: 'readinglist.datelastviewed',
+    unread: ({ ReadingList: list }) => ('DateAdded' in fieldsOf(list) ? !('DateLastViewed' in fieldsOf(list)) : null),
   },
   delicious: { description: '', note: 'description' },
   elcurator: { starred: 'issaved' },
@@ -209,7 +214,7 @@ export function itemReader(own: Dialect): (entry: Fields) => ImportItem {
   return (entry) => {
     const plain = plainFields(entry);
     const all = (source: Source): unknown[] => {
-      if (typeof source === 'function') return [source(entry)];
+      if (typeof source === 'function') return [source(entry)].filter((value) => value != null);
       const values: unknown[] = [];
       for (const [path, first, ...inner] of paths.get(source) ?? []) {
         const value = plain[path] ?? (plain[first] == null ? null : inner.reduce(inside, plain[first]));
@@ -227,7 +232,8 @@ export function itemReader(own: Dialect): (entry: Fields) => ImportItem {
     const text = (source: Source) => first(source, textOf);
     const isFlagged = (source: Source) => all(source).some(isSet);
     const flags = (['archived', 'unread'] as const).filter((state) => isFlagged(dialect[state]));
-    const flag = flags.join(', ') || (isFlagged(dialect.read) ? 'read' : null);
+    const isRead = isFlagged(dialect.read) || all(dialect.unread).length > 0;
+    const flag = flags.join(', ') || (isRead ? 'read' : null);
     const html = first(dialect.html, savedHtml);
     const extracted =
       first(dialect.text, (value) => (value === html || isFailure(value) ? null : textOf(value))) ??
@@ -251,7 +257,7 @@ export function itemReader(own: Dialect): (entry: Fields) => ImportItem {
       site_name: text(dialect.site),
       lang: text(dialect.lang),
       status: flag ?? text(dialect.status),
-      starred: isFlagged(dialect.starred) ? true : null,
+      starred: all(dialect.starred).length === 0 ? null : isFlagged(dialect.starred),
       body_html: isPage ? null : html,
       body_text: isPage || html === null ? extracted : null,
     });

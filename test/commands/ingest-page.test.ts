@@ -140,18 +140,21 @@ test('a title that is only the address, or that only a wall has, gives way to th
   for (const [known, given, title] of titles) assert.equal(titleBehind({ ...page, title: known }, given), title);
 });
 
-test('what a revisit says beside the text is kept, whichever visit is told again; the status is that of the last import', async () => {
+test('what a revisit says beside the text is kept, whichever visit is told again; status and star are those of the last import', async () => {
   await using temporary = await TemporaryStore.open();
   await temporary.commit(ingestPage(submission({ seen_at: 1000, once: true, title: null, metadata: null })));
   for (const [seen_at, metadata, undated] of [
-    [2000, { tags: ['a'], note: 'mine', status: 'unread' }, false],
-    [1000, { tags: ['b'], note: 'other', status: 'archive' }, false],
+    [2000, { tags: ['a'], note: 'mine', status: 'unread', starred: true }, false],
+    [1000, { tags: ['b'], note: 'other', status: 'archive', starred: false }, false],
     [3000, null, true],
   ] as const)
     await temporary.commit(ingestPage(submission({ seen_at, undated, once: true, title: 'A title', metadata })));
   const page = temporary.reader.pages.get(1);
   const kept = [page?.title, page?.metadata, page?.visit_count];
-  assert.deepEqual(kept, ['A title', { tags: ['a', 'b'], note: 'mine', status: 'archive' }, 2]);
+  assert.deepEqual(kept, ['A title', { tags: ['a', 'b'], note: 'mine', status: 'archive', starred: false }, 2]);
+  const unstarred = { canonical_url: 'https://a.example/other', metadata: { starred: false, note: 'b' } };
+  await temporary.commit(ingestPage(submission({ ...unstarred, once: true })));
+  assert.deepEqual(temporary.reader.pages.get(2)?.metadata, { note: 'b' });
 });
 
 test('a blacklisted URL is refused exactly, a blacklisted domain by label suffix, and nothing is stored', async () => {

@@ -178,7 +178,7 @@ test('Wallabag: its article, its annotations, its message that there is no artic
       },
       { html: '<p>Salmon pass it.</p>' },
     ),
-    weir(at, { lang: 'en' }),
+    weir(at, { lang: 'en', status: 'unread', starred: false }),
   ]);
   const csv = `Title;URL;Content;Tags;"MIME Type";Language;"Creation date"\n"The weir";https://weir.example/;"<p>Salmon</p>";water,fish;text/html;en;"08/09/2016 11:55:58"\n`;
   await assertRead(t, csv, 'wallabag', [
