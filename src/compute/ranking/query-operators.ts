@@ -1,6 +1,6 @@
 /**
  * Reads the operators of a query (`operatorHelp` in src/domain/query-clause.ts). A minus follows white space and
- * precedes a letter, digit or quotation mark: `--all` is text. Operators with invalid values are text, and reported.
+ * precedes a letter, digit or quotation mark: `--all` is text. Operators with invalid values are text, and reported; so is `is:` before a space.
  */
 import { foldTitle } from '../../domain/normalize-text.ts';
 import { pageStates, pageTypes, type QueryClause, type QueryClauses } from '../../domain/query-clause.ts';
@@ -26,7 +26,7 @@ export interface QueryOperators extends QueryClauses {
 const names = 'site|url|title|author|before|after|lang|type|tag|folder|source|is|in';
 const quotes = '"“”«»„';
 const part = new RegExp(
-  `(?<=^|\\s)((?:-(?=[\\p{L}\\p{N}${quotes}]))?)(?:(${names}):\\s*(?=\\S))?(?:[${quotes}]([^${quotes}]*)[${quotes}]|((?=last|this)(?<=(?:after|before):\\s*)${twoWordTime}|[^\\s${quotes}]+))(?=\\s|$)|\\S+`,
+  `(?<=^|\\s)((?:-(?=[\\p{L}\\p{N}${quotes}]))?)(?:(${names}):(?:(?<!is:)\\s*)?(?=\\S))?(?:[${quotes}]([^${quotes}]*)[${quotes}]|((?=last|this)(?<=(?:after|before):\\s*)${twoWordTime}|[^\\s${quotes}]+))(?=\\s|$)|\\S+`,
   'giu',
 );
 

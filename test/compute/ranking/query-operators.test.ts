@@ -109,6 +109,7 @@ test('facts, beginnings, alternatives and words in the title', () => {
   assert.deepEqual(readOperators('a heron OR  "grey egret" b').written, ['heron OR  "grey egret"']);
   assert.deepEqual(readOperators('after:last week heron').written, ['after:last week']);
   assert.equal(readOperators('after:last heron').text, 'after:last heron');
+  assert.deepEqual(readOperators('the law is: read it').must, []);
 });
 
 test('an operator that cannot be read is text, and reported', () => {
