@@ -33,7 +33,7 @@ test('a highlight is found where it is, where its context is, with other white s
 });
 
 test('a text is cut into headings, items, quotes, rows and lines, also where it has millions of them', () => {
-  const text = '\nHerons\nOne fish.\nTwo.\n\n\n- a\n- b\n\n> one\n>\n> > two\n>>> three\n\nx\ty\nz\n \n';
+  const text = '\nHerons\nOne fish.\nTwo.\n\n\n- a\n- b\n\n> one\n>\n> > two\n>>> three\n\n   > ok\n\nx\ty\nz\n \n';
   const lines = linesOf(text, new Set(['Herons', null]));
   assert.deepEqual(
     lines.map(({ start, end, kind, follows }) => [text.slice(start, end), kind, follows]),
@@ -46,6 +46,7 @@ test('a text is cut into headings, items, quotes, rows and lines, also where it 
       ['one', 'prose-quote', false],
       ['two', 'prose-quote', true],
       ['>>> three', '', true],
+      ['ok', 'prose-quote', false],
       ['x\ty', 'prose-row', false],
       ['z', 'prose-row', true],
     ],

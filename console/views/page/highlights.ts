@@ -29,7 +29,8 @@ export function linesOf(text: string, headings: ReadonlySet<string | null>): Lin
       const isHeading = headings.has(line.trim());
       const listed = item.test(line) ? 'prose-item' : other;
       const kind = isHeading ? 'prose-heading' : marker > 0 ? 'prose-quote' : listed;
-      if (line.trim().length > marker) lines.push({ start: start + marker, end, kind, follows: lines.length > before });
+      if (line.slice(marker).trim() !== '')
+        lines.push({ start: start + marker, end, kind, follows: lines.length > before });
       start = end + 1;
     }
     start++;
