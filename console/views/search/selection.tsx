@@ -63,7 +63,11 @@ export function SelectedPages({ pages, clear, selectAll, onTagged, onDeleted }: 
 
 /** Save a Markdown list of links, tags, notes and highlights. */
 async function exportPages(ids: readonly string[]): Promise<void> {
-  const pages = (await Promise.all(ids.map((id) => pageOf(id)))).filter((page) => page !== null);
+  const pages: PageResponse[] = [];
+  for (const id of ids) {
+    const page = await pageOf(id);
+    if (page !== null) pages.push(page);
+  }
   const link = document.createElement('a');
   link.href = URL.createObjectURL(new Blob(pages.map(itemOf), { type: 'text/markdown' }));
   link.download = 'readback-pages.md';
@@ -77,7 +81,7 @@ function itemOf(page: PageResponse): string {
     .replace(/\s+/g, ' ')
     .replace(/[[\]\\]/g, '\\$&');
   const tags = textsIn(metadata?.tags).map((tag) => ` #${tag}`);
-  const quotes = [metadata?.highlights ?? []].flat().map((highlight) => `> ${quoteOf(highlight)}`);
+  const quotes = [metadata?.highlights ?? []].flat().map((highlight) => quoteOf(highlight).replace(/^/gm, '> '));
   const below = [...textsIn(metadata?.note), ...quotes].map((text) => `\n\n${text}`.replace(/\n(?=[^\n])/g, '\n  '));
   return `- [${title}](<${canonical_url}>) · ${domain} · ${last_seen_at.slice(0, 10)}${tags.join('')}${below.join('')}\n`;
 }
