@@ -395,16 +395,22 @@ test('a file may be dropped anywhere; a fault isolates its name and goes with th
   await notice.waitFor({ state: 'detached' });
 });
 
-test('each file that was refused is told of', { skip }, async () => {
+test('each file that was refused is told of, and may be read as what one says it is', { skip }, async () => {
   const { page, show } = await shared.signedIn({ allowed: /422/ });
   await show('#/sources');
   const files = Array.from({ length: 7 }, (_, at) => ({
-    name: `bad-${at}.bin`,
+    name: `bad-${at}.txt`,
     mimeType: '',
     buffer: Buffer.from('no format of any kind'),
   }));
   await page.getByLabel('Files to import').setInputFiles(files);
   await until(async () => (await page.locator('.notice-error').count()) === 7, 'all seven');
+  const row = page.locator('.row', { hasText: 'bad-3.txt' });
+  await row.getByText(/is not recognised/).waitFor();
+  await row.getByLabel('Format of bad-3.txt').selectOption('My own text or HTML');
+  await row.getByRole('button', { name: 'Try again' }).press('Enter');
+  await row.getByRole('button', { name: 'Import 1 page' }).waitFor();
+  await row.getByRole('button', { name: 'Cancel' }).press('Enter');
 });
 
 test('what is sent while one looks elsewhere is there when one comes back', { skip }, async () => {

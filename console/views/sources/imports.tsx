@@ -27,6 +27,10 @@ interface Upload {
   preview: ImportPreviewResponse | null;
   /** Chosen for the preview; null for those it proposes. */
   kinds: Kinds;
+  /** `auto`, or what is chosen for a file that is not recognised. */
+  format: string;
+  /** Why it is refused. */
+  reason: string | null;
   /** The request that is not answered yet. */
   sent: { kinds: Kinds; dry_run: boolean } | null;
 }
@@ -45,18 +49,22 @@ const drop = (id: number): void => {
 };
 
 /** Send a file; null if it is refused. */
-async function send<Answer>({ id, file }: Upload, kinds: Kinds, dry_run: boolean): Promise<Answer | null> {
+async function send<Answer>({ id, file, format }: Upload, kinds: Kinds, dry_run: boolean): Promise<Answer | null> {
   const sent = { kinds, dry_run };
   change(id, { sent });
   /** False if columns were chosen again. */
   const isLatest = () => uploads.value.some((each) => each.sent === sent);
-  const query = { name: file.name, format: 'auto', dry_run, ...(kinds && { columns: columnsText(kinds) }) };
+  const query = { name: file.name, format, dry_run, ...(kinds && { columns: columnsText(kinds) }) };
   let answer: Answer | null = null;
   await attempt(
     async () => {
       answer = await upload<Answer>('/v1/imports', query, file);
     },
-    (said) => isLatest() && notify(said.includes(file.name) ? said : `${isolated(file.name)}: ${said}`, 'error'),
+    (said) => {
+      if (!isLatest()) return;
+      change(id, { reason: said });
+      notify(said.includes(file.name) ? said : `${isolated(file.name)}: ${said}`, 'error');
+    },
   );
   if (!isLatest()) return null;
   change(id, { sent: null });
@@ -71,7 +79,7 @@ async function preview(chosen: Upload, kinds: Kinds): Promise<void> {
 
 async function previewAll(files: readonly File[]): Promise<void> {
   for (const file of files) {
-    const added: Upload = { id: nextId++, file, preview: null, kinds: null, sent: null };
+    const added: Upload = { id: nextId++, file, preview: null, kinds: null, format: 'auto', reason: null, sent: null };
     uploads.value = [...uploads.value, added];
     await preview(added, null);
   }
@@ -90,6 +98,16 @@ async function importAll(ready: readonly Upload[]): Promise<void> {
     if (now !== undefined && now.sent === null) await importFile(now);
   }
 }
+
+/** Of a file that is not recognised. */
+const formatNames = {
+  auto: 'Detect the format',
+  files: 'My own text or HTML',
+  urls: 'List of addresses',
+  csv: 'CSV',
+  json: 'JSON',
+  bookmarks: 'Bookmarks, HTML',
+};
 
 const columnNames: Record<ColumnKind, string> = {
   url: 'Address',
@@ -167,25 +185,7 @@ export function Imports() {
       <ul class="rows">
         {uploads.value.map((each) =>
           each.preview === null ? (
-            <li key={each.id} class="row">
-              {each.sent === null ? <Badge kind="bad">refused</Badge> : <Badge kind="live">sending</Badge>}
-              <div class="row-main">
-                <p class="row-title">
-                  <bdi>{each.file.name}</bdi>
-                </p>
-                {each.sent !== null && <progress aria-label={`Sending ${each.file.name}`} />}
-              </div>
-              {each.sent === null && (
-                <div class="row-end">
-                  <button type="button" class="button button-small" onClick={() => void preview(each, null)}>
-                    Try again
-                  </button>
-                  <button type="button" class="button button-small" onClick={() => drop(each.id)}>
-                    Cancel
-                  </button>
-                </div>
-              )}
-            </li>
+            <UnreadRow key={each.id} chosen={each} />
           ) : (
             <PreviewRow key={each.id} chosen={each} read={each.preview} />
           ),
@@ -244,6 +244,49 @@ function useDrop(setOver: (isOver: boolean) => void): void {
       removeEventListener('drop', onDrop);
     };
   }, []);
+}
+
+/** Being sent, or refused. */
+function UnreadRow({ chosen }: { chosen: Upload }) {
+  const { id, file, format, reason, sent } = chosen;
+  return (
+    <li class="row">
+      {sent === null ? <Badge kind="bad">refused</Badge> : <Badge kind="live">sending</Badge>}
+      <div class="row-main">
+        <p class="row-title">
+          <bdi>{file.name}</bdi>
+        </p>
+        {sent !== null && <progress aria-label={`Sending ${file.name}`} />}
+        {sent === null && reason !== null && (
+          <p class="row-error">
+            <bdi>{inOneDirection(reason)}</bdi>
+          </p>
+        )}
+      </div>
+      {sent === null && (
+        <div class="row-end">
+          <select
+            class="input"
+            aria-label={`Format of ${file.name}`}
+            value={format}
+            onChange={({ currentTarget }) => change(id, { format: currentTarget.value })}
+          >
+            {Object.entries(formatNames).map(([value, name]) => (
+              <option key={value} value={value}>
+                {name}
+              </option>
+            ))}
+          </select>
+          <button type="button" class="button button-small" onClick={() => void preview(chosen, null)}>
+            Try again
+          </button>
+          <button type="button" class="button button-small" onClick={() => drop(id)}>
+            Cancel
+          </button>
+        </div>
+      )}
+    </li>
+  );
 }
 
 function PreviewRow({ chosen, read }: { chosen: Upload; read: ImportPreviewResponse }) {
