@@ -1,11 +1,11 @@
-/** What runs of the clustering stored, and which pages came since. The store is read on the main thread, in parts. */
+/** Reads what clustering runs stored, and counts the pages added since. Works in parts on the main thread. */
 import type { ClusterPoint } from '../../domain/cluster.ts';
 import type { StoreReader } from '../../store/store.ts';
 import { inParts } from '../system/background.ts';
 
-/** Page numbers that are read before others get their turn: some ms. */
+/** Page numbers read per turn of the event loop: some ms. */
 const sliceNumbers = 200;
-/** Blocks read between two turns of the event loop: a millisecond or two. */
+/** Blocks read per turn of the event loop: 1 to 2 ms. */
 const blocksPerTurn = 16;
 
 /** The points of a run, a block of some hundred pages at a time. */
@@ -16,15 +16,15 @@ export async function* pointBlocks({ clusters }: StoreReader, run: number): Asyn
   }
 }
 
-/** Whether a page has no text, or none yet: its vector is of its title, so it gets no topic. */
+/** Whether a page has no text (yet). Its vector is then made from its title alone, so it gets no topic. */
 export function isUnread({ pages }: StoreReader, no: number): boolean {
   const status = pages.head(no)?.status;
   return status !== undefined && (status !== 'indexed' || pages.bodySlice(no, 0, 1) === '');
 }
 
 /**
- * `space`: of the active model, or null. Gives the number of indexed pages that have vectors, the numbers of those that the current run
- * does not know, ascending, and how many came since the run: unknown, or put to a cluster after it.
+ * `space`: of the active model, or null. Counts indexed pages with vectors, and lists those unknown to the current run,
+ * in order. `newPages` are those unknown to the run or assigned to a cluster after it.
  */
 export async function clusterCensus(reader: StoreReader, space: number | null) {
   const known = new Set<number>();

@@ -1,6 +1,6 @@
 /**
- * The handler of `cluster` jobs (states: docs/clusters.md). Points are stored in slices, then a draft of the clusters,
- * from which an interrupted run continues. The completion of the job makes the clusters current.
+ * The handler of `cluster` jobs (states: docs/clusters.md). Stores points in slices, then a draft of the clusters, from
+ * which an interrupted run continues. The completion of the job makes the clusters current.
  */
 import { finishRun, queueNaming, storeDraft, storePoints, takeClusterNumbers } from '../../commands/cluster-runs.ts';
 import { grouped } from '../../compute/structures/grouped.ts';
@@ -17,7 +17,7 @@ interface ClusterPagesDependencies extends Pick<LibraryParts, 'reader' | 'commit
   pool: ClusterPool;
   resolution: number;
   oldBefore: OldBefore;
-  /** Whether a language model is there to label what was found. */
+  /** Whether a language model can label the clusters. */
   labels: boolean;
 }
 
@@ -63,7 +63,7 @@ export function clusterPagesHandler(dependencies: ClusterPagesDependencies): Job
     const goOn = goOnUnlessSuspect(job, context);
     const run = reader.clusters.runs(Number.MAX_SAFE_INTEGER).find(({ job_no }) => job_no === job.no);
     if (run === undefined) throw new JobError('nobody asked for this run', { permanent: true });
-    // A dead job that is retried later: its result is older than the current one.
+    // A dead job that is retried later: its result would be older than the current one.
     if (run.no !== reader.clusters.latestRun()?.no) {
       throw new JobError('another run has begun since', { permanent: true });
     }
@@ -84,7 +84,7 @@ export function clusterPagesHandler(dependencies: ClusterPagesDependencies): Job
   };
 }
 
-/** The cluster of each page, 0 for none. Pages assigned after the run are left out: a new topic would get an old id. */
+/** Cluster of each page, 0 for none. Leaves out pages assigned after the run, or a new topic would reuse an old id. */
 export async function foundClusters(
   reader: StoreReader,
   pageNos: readonly number[],
@@ -97,7 +97,7 @@ export async function foundClusters(
   return Uint32Array.from(pageNos, (no) => clusters.get(no) ?? 0);
 }
 
-/** Clusters with page counts, each at the point of the page that is nearest to the middle in both coordinates. */
+/** Clusters with page counts. A cluster's point is that of the page nearest to the median in both coordinates. */
 export function draftOf(points: readonly ClusterPoint[]): ClusterDraft[] {
   const members = points.filter(({ cluster_no }) => cluster_no !== 0);
   return [...grouped(members, ({ cluster_no }) => cluster_no)].map(([no, own]) => {

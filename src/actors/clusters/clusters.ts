@@ -1,4 +1,4 @@
-/** Clusters: answers about them, starts runs, assigns pages that come between runs, renames topics after a forget. */
+/** Clusters: answers queries, starts runs, assigns pages that arrive between runs, renames topics after a forget. */
 
 import { Cron } from 'croner';
 import { assignPages, isRunInFlight, queueNamingOfStale, startRun } from '../../commands/cluster-runs.ts';
@@ -23,7 +23,7 @@ interface ClustersDependencies
 type ClusterMessages = Extract<SystemMessageName, `cluster.${string}`>;
 
 const tickMs = 60_000;
-/** How long pages wait for others before they are assigned, ms. */
+/** How long a new page waits for others, to be assigned together with them, ms. */
 const gatherMs = 500;
 
 export function clustersService(dependencies: ClustersDependencies): StartService<ClusterMessages> {
@@ -59,7 +59,7 @@ export function clustersService(dependencies: ClustersDependencies): StartServic
     const unsubscribe = feed.subscribe('durable', ({ pages, jobs, tombstones }) => {
       if (pages.length > 0) clock.pagesCame();
       for (const { no, status } of pages) if (status === 'indexed') placement.waiting.add(no);
-      // Pages that came during the run.
+      // Pages that arrived during the run.
       if (jobs.some(({ kind, status }) => kind === 'cluster' && status === 'done')) takeUp();
       if (placement.waiting.size > 0 || tombstones.length > 0) gather();
     });
@@ -101,7 +101,7 @@ export function clustersService(dependencies: ClustersDependencies): StartServic
   return start;
 }
 
-/* Says when a run of clustering is due: after a quiet time in which pages came, or by `cron`. Uses the wall clock. */
+/* Decides when a run is due: after a quiet time in which pages arrived, or by `cron`. Uses the wall clock. */
 
 interface RunClockSettings {
   min_pages: number;
@@ -116,7 +116,7 @@ interface RunClockDependencies extends Pick<LibraryParts, 'reader' | 'now'> {
 }
 
 const minuteMs = 60_000;
-/** Share of pages. While more wait for vectors, no run is due: it would drop the topics of those that wait. */
+/** Max share of pages that may wait for vectors. Above it no run is due, because a run would drop their topics. */
 const mostWaiting = 0.1;
 
 /** Topics of demo pages do not wait for a quiet time. */
@@ -129,7 +129,7 @@ function runClock({ reader, settings, activeSpace, now }: RunClockDependencies) 
   const { cron, idle_default_minutes: idleMinutes, min_pages: minPages, min_new_pages: minNewPages } = settings;
   let activeAt = now();
   let lastLookAt = now();
-  /** Null where the expression names no time that comes. Errors: throws for one that cannot be read. */
+  /** Null if the expression names no future time. Throws if it is invalid. */
   const cronTimeAfter = (from: number): number | null =>
     cron === null ? null : (new Cron(cron, { paused: true }).nextRun(new Date(from))?.getTime() ?? null);
   const lastCron = reader.clusters.runs(Number.MAX_SAFE_INTEGER).find(({ trigger }) => trigger === 'cron');
@@ -139,18 +139,18 @@ function runClock({ reader, settings, activeSpace, now }: RunClockDependencies) 
     pagesCame(): void {
       activeAt = now();
     },
-    /** What a run is to be started for now, or null. */
+    /** Why a run is due now, or null. */
     async dueRun(): Promise<Extract<ClusterTrigger, 'cron' | 'idle'> | null> {
       const at = now();
       if (at < lastLookAt) {
-        // The clock was set back: nothing waits until it has caught up.
+        // The clock was set back: do not wait until it has caught up.
         activeAt = Math.min(activeAt, at);
         cronAt = cronTimeAfter(at);
       }
       lastLookAt = at;
       if (isRunInFlight(reader)) return null;
       const isCronDue = cronAt !== null && at >= cronAt;
-      // What a run since then has not put anywhere has no vector, or the run failed for good: neither is a reason for another one.
+      // Pages that a later run left out have no vector, or that run failed for good: neither justifies another run.
       const ranAt = reader.clusters.latestRun()?.started_at ?? 0;
       const isSettled = ranAt >= activeAt && ranAt <= at;
       const isQuiet = isDemoIndexed(reader) || at - activeAt >= idleMinutes * minuteMs;
@@ -167,24 +167,24 @@ function runClock({ reader, settings, activeSpace, now }: RunClockDependencies) 
 
 interface PagePlacementDependencies extends Pick<LibraryParts, 'ask' | 'reader' | 'commit'> {
   activeSpace: () => number | null;
-  /** Work under way ends with its current commit. */
+  /** When true, running work stops after its current commit. */
   isStopping: () => boolean;
 }
 
-/** Nearest pages that vote. */
+/** The nearest pages, which vote. */
 const voters = 15;
-/** Share of the votes that makes a member. */
+/** Min share of the votes for membership. */
 const leastShare = 0.4;
 const pagesPerCommit = 32;
 
 export function pagePlacement({ ask, commit, reader, activeSpace, isStopping }: PagePlacementDependencies) {
   const waiting = new Set<number>();
 
-  /** Assign all waiting pages; without a run they only stop waiting. */
+  /** Assign all waiting pages. Without a run, just clear the list. */
   const placeAll = async (): Promise<void> => {
     while (waiting.size > 0 && !isStopping()) {
       const some = [...waiting].slice(0, pagesPerCommit);
-      // Before they are placed: a page that is added meanwhile, because it has its vectors now, waits again.
+      // Cleared before the assignment, so that a page that gets its vectors meanwhile is added again.
       for (const no of some) waiting.delete(no);
       try {
         await place(some);
@@ -204,7 +204,7 @@ export function pagePlacement({ ask, commit, reader, activeSpace, isStopping }: 
     const points: ClusterPoint[] = [];
     for (const no of run === 0 ? [] : pageNos) {
       if (reader.pages.head(no)?.status !== 'indexed' || reader.clusters.point(run, no) !== undefined) continue;
-      // The message `cluster.place` comes when it has them.
+      // `cluster.place` is sent when the page has its vectors.
       if (!hasVectors(no)) continue;
       const filters = { domain: null, after: null, before: null, pages: null };
       const near = await ask('index.nearPages', { model: null, page_nos: [no], k: voters, except: [], filters });
@@ -213,7 +213,7 @@ export function pagePlacement({ ask, commit, reader, activeSpace, isStopping }: 
     if (points.length > 0) await commit(assignPages(points));
   };
 
-  /** The same with all pages that the current run does not know. */
+  /** Assign all pages that the current run does not know. */
   const takeUp = async (): Promise<void> => {
     if (reader.clusters.currentRun() === 0) return;
     for (const no of (await clusterCensus(reader, activeSpace())).unknown) waiting.add(no);
@@ -223,7 +223,7 @@ export function pagePlacement({ ask, commit, reader, activeSpace, isStopping }: 
   return { waiting, placeAll, takeUp };
 }
 
-/** A page's cluster and place by the votes of its nearest pages; NaN without any. `pointOf`: places of the run. */
+/** A page's cluster and position by the votes of its nearest pages; NaN without any. `pointOf`: points of the run. */
 function nearestCluster(
   page_no: number,
   near: readonly NearPage[],

@@ -11,21 +11,21 @@ import { type ClusteredText, type ClusterPool, evenSample, findKeywords } from '
 
 interface LabelClustersDependencies extends Pick<LibraryParts, 'reader' | 'commit'> {
   pool: ClusterPool;
-  /** Null: labels are made of keywords. */
+  /** Null: labels consist of keywords. */
   chat: Pick<ChatClient, 'complete'> | null;
-  /** Sites and addresses whose titles are not sent. */
+  /** Sites and addresses whose titles are not sent to the model. */
   exclude: readonly string[];
 }
 
-/** Pages of other topics to compare stale ones with: more hardly change their keywords. */
+/** Pages of other topics that stale topics are compared with. More pages hardly change the keywords. */
 const comparedPages = 2000;
-/** Titles that the model gets, and max characters of each. */
+/** Titles sent to the model, and max characters of each. */
 const shownTitles = 8;
 const maxTitle = 120;
 const maxLabel = 60;
-/** The prompt asks for two to five. */
+/** Max words of a label. The prompt asks for two to five. */
 const maxLabelWords = 8;
-/** If the first ones are all refused, the setting is at fault (such as an unknown model), not the topics. */
+/** If the first requests are all refused, the setting is wrong (such as an unknown model), not the topics. */
 const firstRefusals = 3;
 
 export function labelClustersHandler({ reader, commit, pool, chat, exclude }: LabelClustersDependencies): JobHandler {
@@ -94,7 +94,7 @@ export function labelClustersHandler({ reader, commit, pool, chat, exclude }: La
         isAnswered = true;
         if (label !== null) await commit(labelCluster(no, label, cluster.keywords));
       } catch (error) {
-        // The provider may refuse a single subject: ask about the others all the same.
+        // The provider may refuse a single subject, so continue with the others.
         if (!(error instanceof ProviderError && error.mayBeOneText)) throw error;
         refusals.push(error);
         if (!isAnswered && refusals.length === firstRefusals) break;
@@ -106,7 +106,7 @@ export function labelClustersHandler({ reader, commit, pool, chat, exclude }: La
   };
 }
 
-/** The first line of an answer that is no introduction, unquoted; null if it has many words, or no letter or digit. */
+/** The first line of an answer, unquoted, after any introduction. Null if it has many words, or no letter or digit. */
 export function labelIn(answer: string): string | null {
   const lines = answer
     .replace(thoughts, '')

@@ -1,4 +1,4 @@
-/** The clusters as they are shown: runs, clusters with their pages, and the map. Reads only. */
+/** Presents clustering: runs, clusters with their pages, and the map. Only reads. */
 import type { Cluster, ClusterPage, ClusterRun, ClusterRunResponse, ClusterSummary } from '../../domain/cluster.ts';
 import { DomainError, required } from '../../domain/errors.ts';
 import { idOf, isoOf, isPart, numberOf } from '../../domain/values.ts';
@@ -6,7 +6,7 @@ import type { StoreReader } from '../../store/store.ts';
 import type { Handlers } from '../system/service.ts';
 import { pointBlocks } from './cluster-census.ts';
 
-/** Pages of a topic that are read before others get their turn: some ms. */
+/** Pages of a topic read per turn of the event loop: some ms. */
 const slicePages = 1000;
 
 /** `pagesOf`: how many pages could be clustered now. */
@@ -43,7 +43,7 @@ export function showClusters(
       const points: { page_id: string; x: number; y: number; cluster_id: string | null }[] = [];
       for await (const block of pointBlocks(reader, no)) {
         for (const { page_no, cluster_no, x, y } of block) {
-          if (Number.isNaN(x)) continue; // nothing near it is on the map
+          if (Number.isNaN(x)) continue; // no neighbour of it is on the map
           const cluster_id = cluster_no === 0 ? null : idOf('cluster', cluster_no);
           points.push({ page_id: idOf('page', page_no), x: rounded(x), y: rounded(y), cluster_id });
         }
@@ -58,7 +58,7 @@ interface Member {
   probability: number;
 }
 
-/** The pages of a cluster, the surest first. */
+/** The pages of a cluster, most certain first. */
 async function membersOf({ clusters, pages }: StoreReader, { no: cluster_no, tombstoned }: Cluster): Promise<Member[]> {
   const run = clusters.currentRun();
   const members: Member[] = [];
@@ -71,7 +71,7 @@ async function membersOf({ clusters, pages }: StoreReader, { no: cluster_no, tom
   return members.sort((a, b) => b.probability - a.probability);
 }
 
-/** One read at a time: an address may have 8,192 characters and a title 4,096. */
+/** Reads one row at a time: an address may have 8,192 characters and a title 4,096. */
 async function* pageRows({ pages }: StoreReader, members: readonly Member[]): AsyncGenerator<ClusterPage> {
   for (const { no, probability } of members) {
     const page = pages.head(no);

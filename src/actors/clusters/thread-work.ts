@@ -21,21 +21,21 @@ interface Access extends Pick<JobContext, 'signal' | 'goOn'> {
 
 export interface ClusteredText {
   page_no: number;
-  /** -1: no cluster, for comparison only. */
+  /** -1: no cluster; the page serves only for comparison. */
   cluster: number;
 }
 
-/** Bytes of vectors, and pages, read before others get their turn: a millisecond or two. */
+/** Bytes of vectors, and pages, read per turn of the event loop: 1 to 2 ms. */
 const batchBytes = 2 * 1024 * 1024;
 const batchPages = 64;
 const sliceNumbers = 2000;
-/** Characters of a page's text that are read for keywords: the beginning states its subject. */
+/** Characters of a page's text that are read for keywords. The beginning states its subject. */
 const maxCharacters = 4000;
 const batchTexts = 32;
-/** Pages read for keywords, per cluster and of none: more hardly change them, and take time. */
+/** Pages read for keywords, per cluster and outside of clusters. More take time and hardly change the keywords. */
 const pagesForKeywords = 200;
 
-/** Cluster all pages with vectors. `earlierOf`: a page's cluster so far. Errors: of the thread; the signal's reason. */
+/** Cluster all pages with vectors. `earlierOf`: a page's cluster so far. Errors: the thread's; the signal's reason. */
 export async function clusterInThread(
   { reader, pool, signal, goOn }: Access,
   { space, dim }: EmbeddingModel,
@@ -55,7 +55,7 @@ export async function clusterInThread(
         await goOn();
       }
     }
-    // A task per block, so that no attempt has to compare all pages within one time limit.
+    // One task per block, so that comparing all pages may exceed one time limit.
     while (await pool.run('comparePages', { run }, { signal })) await goOn();
     await goOn();
     const found = await pool.run('cluster', { run, resolution, earlier: await earlierOf(pageNos) }, { signal });
@@ -63,7 +63,7 @@ export async function clusterInThread(
   });
 }
 
-/** The first of some pages with their vectors, without pages that have no text or are gone. */
+/** The next pages with their vectors, without pages that have no text or are gone. */
 function nextPages(reader: StoreReader, space: number, dim: number, pageNos: readonly number[]) {
   const vectors: Float32Array[] = [];
   let length = 0;
@@ -102,7 +102,7 @@ export async function findKeywords(
   });
 }
 
-/** Some pages of each cluster, spread evenly. */
+/** Pages of each cluster, evenly sampled. */
 function sampled(pages: readonly ClusteredText[]): ClusteredText[] {
   const clusters = grouped(pages, ({ cluster }) => cluster).values();
   return [...clusters].flatMap((all) => evenSample(all, pagesForKeywords));
@@ -113,13 +113,13 @@ export function evenSample<Item>(items: readonly Item[], most: number): Item[] {
   return items.filter((_, i) => i % step === 0);
 }
 
-/** Work on a run of the clustering thread, which drops the run if the work fails. Errors: those of the work. */
+/** Work on a run of the clustering thread. If it fails, the thread drops the run. Errors: those of the work. */
 async function ofOneRun<Result>(pool: ClusterPool, work: (run: string) => Promise<Result>): Promise<Result> {
   const run = randomUUID();
   try {
     return await work(run);
   } catch (error) {
-    await pool.run('forget', { run }).catch(() => {}); // a thread that ended has forgotten it
+    await pool.run('forget', { run }).catch(() => {}); // a restarted thread has no such run
     throw error;
   }
 }

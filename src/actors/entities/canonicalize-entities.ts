@@ -1,4 +1,4 @@
-/** Handles `canonicalize_entities`: merges exact variants, a few per transaction, which checks each pair again. */
+/** Handles `canonicalize_entities`: merges exact variants. Each transaction merges a few and checks each pair again. */
 import { pageCountOf, rootOf, variantForm } from '../../commands/entity-trees.ts';
 import { queueIfEnough } from '../../commands/match-entities.ts';
 import { mergeVariants } from '../../commands/merge-entities.ts';
@@ -11,7 +11,7 @@ import type { LibraryParts } from '../system/service.ts';
 
 type CanonicalizeDependencies = Pick<LibraryParts, 'reader' | 'commit' | 'now'>;
 
-/** Rows read, and merges made, between two turns of the event loop: 1 to 2 ms. A merge reads the pages of one name. */
+/** Rows read, and merges made, per turn of the event loop: 1 to 2 ms. A merge reads the pages of one name. */
 const rowsAtOnce = 100;
 const mergesAtOnce = 20;
 const pagesAtOnce = 500;
@@ -19,7 +19,7 @@ const pagesAtOnce = 500;
 export function canonicalizeEntitiesHandler({ reader, commit, now }: CanonicalizeDependencies): JobHandler {
   const { entities } = reader;
 
-  /** Pairs of variants that are not merged yet, flat. Some 80 bytes of memory per name. */
+  /** Pairs of variants that are not merged yet, as a flat list. Some 80 bytes of memory per name. */
   const findVariants = async (signal: AbortSignal): Promise<number[]> => {
     const firsts = new Map<string, number>();
     const pairs: number[] = [];
@@ -64,7 +64,7 @@ function areOne(entities: EntityReader, first: number, other: Entity): boolean {
   return entity !== undefined && rootOf(entities, entity).no === rootOf(entities, other).no;
 }
 
-/** The merges from `at` on that one transaction makes: at least one, at most as many as its pages allow. */
+/** The merges of one transaction, starting at `at`: at least one, at most as many as their pages allow. */
 function nextMerges(entities: EntityReader, pairs: readonly number[], at: number): [a: number, b: number][] {
   const pagesOf = (no: number) => {
     const entity = entities.get(no);

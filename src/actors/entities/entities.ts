@@ -1,4 +1,4 @@
-/** Entities: answers about them, merges and splits by hand, queues older pages to read, compares names when idle. */
+/** Entities: answers queries, merges and splits by hand, queues older pages for reading, compares names when idle. */
 import { canonicalForm, mentionsOf, pageCountOf, pagesOfTree, rootOf, treeOf } from '../../commands/entity-trees.ts';
 import { queueMatching } from '../../commands/match-entities.ts';
 import { mergeEntities, rejectMerge, splitMerge } from '../../commands/merge-entities.ts';
@@ -23,19 +23,19 @@ import { entityIdf, listEntities, requireEntity } from './find-entities.ts';
 import { type SuggestionThresholds, suggestMerges } from './suggest-merges.ts';
 
 interface EntitiesDependencies extends Pick<LibraryParts, 'reader' | 'commit' | 'maxAttempts' | 'log' | 'now'> {
-  /** Whether pages are read for entities; known ones are answered in any case. */
+  /** Whether pages are read for entities. Known entities are served in any case. */
   enabled: boolean;
-  /** Similarity from which names are suggested as one. */
+  /** Min similarity of names that are suggested for a merge. */
   thresholds: SuggestionThresholds;
 }
 
 type EntityMessages = Extract<MessageName, `entity.${string}`> | 'page.entities';
 
-/** Pages looked at in one transaction of the sweep: some ms. */
+/** Pages examined in one transaction of the sweep: some ms. */
 const sweptAtOnce = 100;
 /** How often to check whether the service is idle, ms. */
 const idleMs = 30_000;
-/** Rest after a comparison, per name, ms: a name takes some 4 µs of the main thread. */
+/** Pause after a comparison, ms per name. Comparing a name takes some 4 µs of the main thread. */
 const restPerNameMs = 1;
 const maxMerges = 1000;
 

@@ -1,4 +1,4 @@
-/** The handler of `extract_entities` jobs: for pages whose names do not come with vectors (page-entities.ts). */
+/** The handler of `extract_entities` jobs, for pages whose names do not come with vectors (page-entities.ts). */
 import { setTimeout as delay } from 'node:timers/promises';
 import { storeNames } from '../../commands/page-entities.ts';
 import { JobError } from '../../domain/errors.ts';
@@ -18,9 +18,9 @@ interface ExtractEntitiesDependencies extends Pick<LibraryParts, 'reader' | 'now
 
 /** Retry time while the encoder cannot be used, ms. */
 const unusableMs = 120_000;
-/** How often the wait checks whether the attempt is to stop, ms. */
+/** How often the wait checks for a stop, ms. */
 const waitStepMs = 1000;
-/** Passages between two turns of other libraries. */
+/** Passages read before other libraries get their turn. */
 const passagesAtOnce = 16;
 
 export function extractEntitiesHandler(dependencies: ExtractEntitiesDependencies): JobHandler {
@@ -28,7 +28,7 @@ export function extractEntitiesHandler(dependencies: ExtractEntitiesDependencies
   return async (job, context) => {
     const { page_no, max_attempts } = job;
     const goOn = goOnUnlessSuspect(job, context);
-    /** Waits here, so that other pages are not tried one by one; a suspect, which blocks all others, is released. */
+    /** Waits, so that other pages are not tried one by one. Releases a suspect, because it blocks all other jobs. */
     const laterIfUnusable = async (error: unknown): Promise<never> => {
       if (!(error instanceof ProviderError && error.code === 'unreachable')) throw error;
       if (job.suspect) throw new BreakerOpenError(localProvider, unusableMs, error.message);

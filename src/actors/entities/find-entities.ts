@@ -1,4 +1,4 @@
-/** Finds entities by a reference, which survives merges, and lists them. */
+/** Lists entities, and finds one by a reference. References survive merges. */
 import { mentionsOf, pageCountOf, rootOf } from '../../commands/entity-trees.ts';
 import type { Entity, EntityListQuery } from '../../domain/entity.ts';
 import { DomainError } from '../../domain/errors.ts';
@@ -7,10 +7,10 @@ import { idOf, numberOf } from '../../domain/values.ts';
 import type { EntityReader } from '../../store/entities.ts';
 import { inParts } from '../system/background.ts';
 
-/** Rows read between two turns of the event loop: some milliseconds. */
+/** Rows read per turn of the event loop: some ms. */
 const rowsPerTurn = 500;
 
-/** Where an entity stands in the list: after those of more pages, then after the older ones. */
+/** Position in the list: entities of more pages come first, older ones first among equals. */
 interface Place {
   no: number;
   pages: number;
@@ -27,7 +27,7 @@ function placeOf(cursor: string): Place {
   return { no, pages: Number(pages) };
 }
 
-/** A part of the roots, by any spelling; reads all. Errors: DomainError `invalid` cursor; the signal's reason. */
+/** A part of the roots, filtered by spelling. Reads all rows. Errors: DomainError `invalid`; the signal's reason. */
 export async function listEntities(
   entities: EntityReader,
   { q, type, limit, cursor }: EntityListQuery,
@@ -52,10 +52,10 @@ export async function listEntities(
   return { roots, next_cursor: sorted.length > limit ? cursorOf(part[limit - 1]) : null };
 }
 
-/** Longest name that is looked for: none is longer. */
+/** No name is longer. */
 const maxReference = 1000;
 
-/** The entity of a reference: of several with this canonical form or alias, the most mentioned. */
+/** The entity with this id, canonical form or alias. Of several, the most mentioned. */
 export function resolveEntity(entities: EntityReader, ref: string): Entity | undefined {
   const no = numberOf('entity', ref);
   const byId = no === null ? undefined : entities.get(no);
@@ -75,7 +75,7 @@ export function requireEntity(entities: EntityReader, ref: string): Entity {
   throw new DomainError('not_found', `no entity is known as ${JSON.stringify(ref.slice(0, 64))}`);
 }
 
-/** Inverse document frequency over pages that were read: ln(1 + pages / pages that mention it); null without any. */
+/** Inverse document frequency: ln(1 + pages read for entities / pages that mention it). Null if no page mentions it. */
 export function entityIdf(entities: EntityReader, root: Entity): number | null {
   const mentioned = pageCountOf(root);
   return mentioned === 0 ? null : Math.log(1 + entities.pagesRead() / mentioned);

@@ -6,17 +6,17 @@ import { entityIdf } from './find-entities.ts';
 
 export interface SharingPage {
   page_no: number;
-  /** Idf of the shared ones, as a share of that of all entities of the given pages: 0 to 1. */
+  /** Idf of the shared entities, as a share of the idf of all entities of the given pages: 0 to 1. */
   score: number;
-  /** Names of the shared ones, the rarest first. */
+  /** Names of the shared entities, rarest first. */
   shared: string[];
 }
 
 export const uncountedTypes: ReadonlySet<string> = new Set(['date', 'amount']);
-/** Links to pages that are followed: a few ms. */
+/** Max links to pages that are followed: a few ms. */
 const maxLinks = 3000;
 
-/** Best first; `passes` says whether a page may be among them, and is asked until there are k. */
+/** Best first. `passes` filters the pages; it is called until k pages have passed. */
 export function pagesSharing(
   entities: EntityReader,
   pageNos: readonly number[],
@@ -46,10 +46,10 @@ export function pagesSharing(
   return results;
 }
 
-/** Idf from which an entity is distinctive: at most one page in three mentions it, as idf is ln(1 + pages / n). */
+/** Min idf of a distinctive entity: at most one page in three mentions it, as idf is ln(1 + pages / n). */
 const telling = Math.log(4);
 
-/** Finds distinctive names that a page shares with another, the rarest first. Reads only the rows of these. */
+/** Finds distinctive names that two pages share, rarest first. Reads only the rows of these names. */
 export function namesSharedWith(entities: EntityReader, pageNo: number): (otherNo: number, count: number) => string[] {
   let own: ReadonlyMap<number, Entity> | undefined;
   return (otherNo, count) => {
@@ -62,14 +62,14 @@ export function namesSharedWith(entities: EntityReader, pageNo: number): (otherN
   };
 }
 
-/** The roots of these trees by the number of each entity in them. */
+/** The roots of these merge trees, by the number of each entity in the tree. */
 function membersOf(entities: EntityReader, roots: Iterable<Entity>): Map<number, Entity> {
   const members = new Map<number, Entity>();
   for (const root of roots) for (const { no } of treeOf(entities, root)) members.set(no, root);
   return members;
 }
 
-/** What the pages mention with its weight, the rarest first. */
+/** The roots that the pages mention, with their weights, rarest first. */
 function weighRoots(
   entities: EntityReader,
   pageNos: readonly number[],
@@ -88,7 +88,7 @@ function weighRoots(
   }));
 }
 
-/** What a page mentions, without dates and amounts, by number. */
+/** The roots that a page mentions, by number, without dates and amounts. */
 function rootsOf(entities: EntityReader, pageNo: number): Map<number, Entity> {
   const roots = new Map<number, Entity>();
   for (const { no } of entities.ofPage(pageNo) ?? []) {

@@ -1,4 +1,4 @@
-/** Suggests names that may be one, by edit distance or letters. Compares names of one type that begin or end alike. */
+/** Suggests merges by edit distance or letters. Compares names of one type that share their start or end. */
 import { canonicalForm, pageCountOf, variantForm } from '../../commands/entity-trees.ts';
 import { mayBeOne } from '../../commands/merge-entities.ts';
 import { editDistance } from '../../compute/text/edit-distance.ts';
@@ -13,14 +13,14 @@ export interface SuggestionThresholds {
   edit_distance_threshold: number;
 }
 
-/** Rows read, and pairs compared, between two turns of the event loop: some milliseconds. */
+/** Rows read, and pairs compared, per turn of the event loop: some ms. */
 const rowsPerTurn = 500;
 const pairsPerTurn = 1000;
-/** Letters that names of a group share at one end. */
+/** Letters that the names of a group share at one end. */
 const sharedLetters = 4;
-/** The most mentioned names of a group are compared with each other. */
+/** Max names of a group: the most mentioned ones are compared with each other. */
 const maxGroup = 40;
-/** Shorter names are near to everything. */
+/** Min length: shorter names are similar to too many others. */
 const shortest = 5;
 
 /** Best first. Errors: the signal's reason. */
@@ -84,7 +84,7 @@ export async function suggestMerges(
     }));
 }
 
-/** These are merged without a suggestion. */
+/** Variants are merged without a suggestion. */
 const areVariants = (a: Entity, b: Entity) => variantForm(a) !== null && variantForm(a) === variantForm(b);
 
 function trigramsOf(name: string): Map<string, number> {

@@ -60,7 +60,7 @@ function isMediaType(text: string): boolean {
   return /^[^/\s]+\/[^/\s]+$/.test(text) && text !== '*/*';
 }
 
-/** The mark may follow junk of other programs. */
+/** Other programs may write junk before the mark. */
 export function isPdf(bytes: Uint8Array): boolean {
   return Buffer.from(bytes.subarray(0, 1024)).toString('latin1').includes('%PDF-');
 }

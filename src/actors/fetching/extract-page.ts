@@ -1,4 +1,4 @@
-/** Extracts text on its own threads: of submitted HTML (failures answer the client) and fetched content (the job). */
+/** Extracts text on threads: of submitted HTML (errors answer the client), of fetched content (errors fail the job). */
 
 import type { ExtractedPage } from '../../compute/extraction/extract-html.ts';
 import type { RepeatedLineSettings } from '../../compute/extraction/repeated-lines.ts';
@@ -16,7 +16,7 @@ type Tasks = typeof import('../../threads/extract-thread.ts');
 
 export type Extractor = ReturnType<typeof extractorOn>;
 
-/** `of`: the same for a library, which takes turns with others. */
+/** `of` returns the extractor of a library; libraries take turns. */
 export function openExtractor(threads: number) {
   const pool = openParserPool<Tasks>({
     entry: programFile('threads/extract-thread'),
@@ -24,7 +24,7 @@ export function openExtractor(threads: number) {
     threads,
     nice: 5,
     maxQueue: 1000, // ten full batches
-    maxHeapMb: 1024, // bodies are up to 16 MB; a parsed document takes about thirty times its length
+    maxHeapMb: 1024, // bodies have up to 16 MB, and parsing takes about thirty times as much
     limits: { processorMs: 15_000, timeoutMs: 60_000 },
     retryAfterMs: 1000,
     sentences: {
@@ -69,7 +69,7 @@ export function openPdfReader(settings: RepeatedLineSettings) {
   const pool = openParserPool<PdfTasks>({
     entry: programFile('threads/pdf-thread'),
     name: 'pdf',
-    maxQueue: 16, // of up to `fetch.max_bytes`
+    maxQueue: 16, // each has up to `fetch.max_bytes`
     maxHeapMb: 1024,
     limits: { processorMs: 60_000, timeoutMs: 300_000 }, // 200 pages take 2 s
     retryAfterMs: 5000,
@@ -89,7 +89,7 @@ function readersOn({ run }: SharedParserPool<PdfTasks>, settings: RepeatedLineSe
     if (page.text === '') throw new FetchError('no_text', 'the PDF has no text: its pages may be pictures');
     return { ...page, content_type: 'application/pdf' };
   };
-  /** Many servers send no usable type. */
+  /** Many servers send no useful content type. */
   const unnamedReader = (type: string): ContentReader<ReadPdf> => {
     return async (content, signal) => {
       if (isPdf(content.bytes)) return read(content, signal);

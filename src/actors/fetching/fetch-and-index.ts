@@ -42,7 +42,7 @@ interface FetchAndIndexDependencies extends Pick<LibraryParts, 'reader' | 'commi
   readVideo: VideoReader['read'];
   episodes: EpisodeReader;
   recordings: RecordingReader;
-  /** Of a feed's content. Errors: DomainError. */
+  /** Extracts the text of a feed's content. Errors: DomainError. */
   extract: (html: string, url: string, isArticle: true) => Promise<ExtractedPage>;
   indexPage: JobHandler;
   readEntities: boolean;
@@ -56,18 +56,18 @@ interface ReadPage {
 
 const accept = 'text/html,application/xhtml+xml,application/pdf;q=0.9,text/markdown;q=0.9,text/plain;q=0.9,*/*;q=0.5';
 const longestType = 100;
-/** Per host one page is fetched and one waits; the others let other hosts go first. */
+/** Per host, one page is fetched and one waits, so that other hosts get their turn. */
 const maxAhead = 1;
 
 export function fetchAndIndexHandler(dependencies: FetchAndIndexDependencies): JobHandler {
   const { reader, commit, fetch, readers, readVideo, episodes, recordings, canonicalize } = dependencies;
   const { extract, indexPage, index, readEntities, now } = dependencies;
 
-  /** Canonical. Errors: FetchError for a blacklisted address. */
+  /** The canonical final address. Errors: FetchError for a blacklisted address. */
   const finalOf = (finalUrl: string): FetchedPage['final'] => {
     const final = canonicalizeUrl(finalUrl, canonicalize);
     if ('invalid' in final) throw new FetchError('bad_address', 'redirected to what is no address');
-    // The transaction checks again; this saves the reading.
+    // The transaction checks again; this check saves reading the content.
     const address = { ...final, original_url: finalUrl };
     if (reader.blacklist.match(address) !== undefined) throw blacklisted();
     return address;
@@ -77,7 +77,7 @@ export function fetchAndIndexHandler(dependencies: FetchAndIndexDependencies): J
     const { signal } = context;
     if (page.domain === fileHost)
       throw new FetchError('bad_address', "a file of one's own is not fetched", { permanent: true });
-    // Avoids asking the host for a recording that cannot be read now.
+    // Avoids a request for a recording that cannot be transcribed now.
     if (isRecordingAddress(page.canonical_url)) recordings.refuse(page);
     const opened: { recording: OpenRecording | null } = { recording: null };
     try {
@@ -112,7 +112,7 @@ export function fetchAndIndexHandler(dependencies: FetchAndIndexDependencies): J
     }
   };
 
-  /** For pages read from another source than their own address; else null. */
+  /** For pages whose text comes from another source than their own address; else null. */
   const readElsewhere = async (page: Page, job: Job, { signal, goOn }: JobContext): Promise<ReadPage | null> => {
     const isLast = job.attempts >= job.max_attempts;
     const video = await readVideo(page, { signal, goOn, isLast, recordings, admit: finalOf });
@@ -129,7 +129,7 @@ export function fetchAndIndexHandler(dependencies: FetchAndIndexDependencies): J
   const fill = async (page: Page, job: Job, context: JobContext): Promise<void> =>
     settle(await commit(storeFetched(context.attempt, await fetched(page, job, context))));
 
-  /** A page without a text is found by facts of its answer, except a wall's title. */
+  /** A page without text is found by the metadata of the response, unless it is a wall. */
   const keepSaid = async (no: number, said: SaidOfPage, { attempt, signal }: JobContext): Promise<void> => {
     const title = said.title === null || isWallTitle(said.title) ? null : said.title.toWellFormed();
     if (!(await commit(storeSaid(attempt, no, { ...said, title })))) return;
@@ -137,7 +137,7 @@ export function fetchAndIndexHandler(dependencies: FetchAndIndexDependencies): J
     if (page !== undefined) await index({ page, attempt: null, signal, readText: () => '' });
   };
 
-  /** Whether the page now has the feed's content as its text. */
+  /** Returns whether the page now has the feed's content as its text. */
   const fillFromFeed = async (page: Page, html: string, { attempt }: JobContext): Promise<boolean> => {
     const read = await extract(html, page.canonical_url, true).catch((error: unknown) => {
       if (error instanceof DomainError && error.code === 'invalid') return null;
@@ -149,7 +149,7 @@ export function fetchAndIndexHandler(dependencies: FetchAndIndexDependencies): J
 
   /** The stored text stays until the new one is indexed. */
   const refresh = async (page: Page, job: Job, context: JobContext): Promise<Completion> => {
-    if (page.refresh_job !== job.no) return undefined; // a later job does
+    if (page.refresh_job !== job.no) return undefined; // a later job refreshes it
     const { attempt, signal } = context;
     const text = await fetched(page, job, context);
     const known = { ...page, ...factsBehind(page, text) };
@@ -192,7 +192,7 @@ function isSuccess({ status }: AnswerHead): boolean {
   return status >= 200 && status < 300;
 }
 
-/** The podcast sets the title. */
+/** The title comes from the podcast. */
 function ofRecording({ text, sections }: TranscriptText, transcript: 'published' | 'local'): ReadPage['read'] {
   return { ...noFacts, title: null, text, sections, transcript };
 }
@@ -204,7 +204,7 @@ function readerOf(readers: ContentReaders, type: string): ContentReader {
   throw new FetchError('unsupported_content', `unsupported content type ${shown}`);
 }
 
-/** If the header says nothing specific, content or file name decide. */
+/** If the header says nothing specific, the content or the file name decides. */
 function typeOf({ headers, body, finalUrl }: WebAnswer): string {
   const { type } = contentTypeOf(headers['content-type']);
   const sniffed = sniffedType(body);
@@ -214,7 +214,7 @@ function typeOf({ headers, body, finalUrl }: WebAnswer): string {
   return type === 'text/plain' && /\.(?:md|markdown)$/i.test(new URL(finalUrl).pathname) ? 'text/markdown' : type;
 }
 
-/** What an error status means: a captcha, or its number. A captcha with 429 or 503 may disappear. */
+/** Classifies an error status: a captcha, or its number. A captcha with 429 or 503 may disappear. */
 async function refusalOf(answer: WebAnswer, readers: ContentReaders, signal: AbortSignal): Promise<FetchError | null> {
   const { status, headers, body } = answer;
   const refusal = status === 304 ? new FetchError('http_status', 'HTTP 304', { status }) : statusError(answer);
@@ -257,7 +257,7 @@ function isForGood(error: unknown, job: Job): boolean {
   return error instanceof FetchError && error.code !== 'blacklisted' && endsTries(error, job);
 }
 
-/** The page's own text makes the feed's obsolete. */
+/** The page's own text replaces the feed's. */
 function dropping(pageNo: number, completion: Completion): Completion {
   return (transaction) => {
     completion?.(transaction);
@@ -265,7 +265,7 @@ function dropping(pageNo: number, completion: Completion): Completion {
   };
 }
 
-/** Extraction may split a surrogate pair; a lone half becomes U+FFFD. */
+/** Extraction may split a surrogate pair. A lone half becomes U+FFFD. */
 function fetchedPage(page_no: number, final: FetchedPage['final'], read: ExtractedPage & PageFacts): FetchedPage {
   const body = read.text.toWellFormed();
   const title = read.title?.toWellFormed() ?? null;

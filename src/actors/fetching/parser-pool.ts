@@ -1,4 +1,4 @@
-/** Threads that read untrusted documents, a pool for each kind. Thread faults become errors of the job. */
+/** Threads that read untrusted documents, one pool per kind. A thread's failure becomes an error of the job. */
 import type { FeedBytes } from '../../compute/feed/read-feed.ts';
 import { errorCode, JobError } from '../../domain/errors.ts';
 import { programFile } from '../../files/program-files.ts';
@@ -17,7 +17,7 @@ import {
 export interface ParserLimits {
   /** Processor time per document, ms. */
   processorMs: number;
-  /** Elapsed time, with the thread's start, ms: for a busy machine or one without processor accounting. */
+  /** Elapsed time including the start of the thread, ms: for a busy machine or one without processor accounting. */
   timeoutMs: number;
 }
 
@@ -28,17 +28,17 @@ export interface ParserPoolOptions extends Pick<ThreadPoolOptions, 'entry' | 'na
   maxQueue: number;
   maxHeapMb: number;
   limits: ParserLimits;
-  /** Retry a document that only exceeded elapsed time, as the machine was busy; else refuse it permanently. */
+  /** Retry a document that only exceeded elapsed time, as the machine was busy; otherwise refuse it permanently. */
   retriesLate?: boolean;
   /** Retry time when the queue is full; default as after any failure. */
   retryAfterMs?: number;
-  /** Messages for `last_error`; `tooLong` is followed by a number of seconds. */
+  /** Messages for `last_error`. A number of seconds is appended to `tooLong`. */
   sentences: Record<'tooMany' | 'tooLong' | 'tooLarge', string>;
 }
 
 /**
- * Errors of `run`: FetchError `unreadable` for a document over a limit or refused by the task (`unreadable` in thread-pool.ts); JobError
- * if it may be read later; the signal's reason.
+ * Errors of `run`: FetchError `unreadable` for a document over a limit or refused by the task (`unreadable` in
+ * thread-pool.ts); JobError if a retry may work; the signal's reason.
  */
 export type SharedParserPool<Tasks> = Pick<ThreadPool<Tasks>, 'run'>;
 
@@ -56,20 +56,20 @@ export function openParserPool<Tasks>(options: ParserPoolOptions) {
 
 export type MediaReader = ReturnType<typeof openMediaReader>;
 
-/** 280,000 entries of a feed take a fifth of a second, megabytes of captions a second. */
+/** 280,000 entries of a feed take 0.2 s, megabytes of captions 1 s. */
 const mediaLimits = {
   feeds: { processorMs: 10_000, timeoutMs: 50_000 },
   videos: { processorMs: 60_000, timeoutMs: 300_000 },
 };
 
-/** Reads feeds, and what yt-dlp writes about videos. Errors: those of the pool. */
+/** Reads feeds and the output of yt-dlp. Errors: those of the pool. */
 export function openMediaReader({ feeds, videos }: Record<'feeds' | 'videos', ParserLimits> = mediaLimits) {
   const pool = openParserPool<typeof import('../../threads/media-thread.ts')>({
     entry: programFile('threads/media-thread'),
     name: 'media',
-    threads: 2, // so that a long document holds up no other
+    threads: 2, // so that a long document does not block others
     maxQueue: 128,
-    maxHeapMb: 512, // `fetch.max_bytes` is 10 MB; a feed takes some ten times its length while it is read
+    maxHeapMb: 512, // `fetch.max_bytes` is 10 MB, and reading a feed takes some ten times its length
     limits: videos,
     retriesLate: true,
     retryAfterMs: 1000,
@@ -83,7 +83,7 @@ export function openMediaReader({ feeds, videos }: Record<'feeds' | 'videos', Pa
     readItems: (feed: FeedBytes, signal: AbortSignal) => pool.run('readItems', feed, { signal, ...feeds }),
     /** Entries with a recording. */
     readEpisodes: (feed: FeedBytes, signal: AbortSignal) => pool.run('readEpisodes', feed, { signal, ...feeds }),
-    /** Errors: also FetchError `program_failed` for what is no description. */
+    /** Errors: also FetchError `program_failed` if the output is not a description. */
     async readInfo(bytes: Uint8Array, signal: AbortSignal) {
       const info = await pool.run('readInfo', { bytes }, { signal });
       if (info === null) throw new FetchError('program_failed', 'yt-dlp wrote what is no description of a video');
@@ -116,12 +116,12 @@ export function ranOutOfMemory(error: unknown): boolean {
   return errorCode(error) === 'ERR_WORKER_OUT_OF_MEMORY';
 }
 
-/** Errors lose their fields between threads, so the code is in the cause. */
+/** Errors lose their fields between threads, so the cause carries the code. */
 function taskCode(error: unknown): unknown {
   return error instanceof Error ? errorCode(error.cause) : undefined;
 }
 
-/** Transfer list for bytes: empty if they are part of a larger buffer. */
+/** Transfer list for bytes. Empty if they are part of a larger buffer. */
 export function givenAway({ buffer, byteLength }: Uint8Array): ArrayBuffer[] {
   return buffer instanceof ArrayBuffer && byteLength === buffer.byteLength ? [buffer] : [];
 }

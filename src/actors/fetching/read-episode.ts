@@ -1,4 +1,4 @@
-/** Reads a podcast episode's published transcript, preferred over speech recognition, and its chapters. */
+/** Reads a podcast episode's chapters, and its published transcript, which is preferred to speech recognition. */
 import { readChapters, type TranscriptFormat, transcriptFormat } from '../../compute/transcript/read-transcript.ts';
 import type { Chapter, TranscriptText } from '../../compute/transcript/transcript-text.ts';
 import { type CanonicalizeSettings, canonicalizeUrl } from '../../compute/web/canonical-url.ts';
@@ -19,9 +19,9 @@ export interface EpisodeReaderDependencies {
 
 export type EpisodeReader = ReturnType<typeof episodeReader>;
 
-/** Best first: those with times. */
+/** Best first: formats with times. */
 const ranks: readonly (TranscriptFormat | null)[] = ['captions', 'json', 'html', 'text', null];
-/** A thousand chapters are 100 KB, parsed in 2 ms on the main thread. */
+/** A thousand chapters have 100 KB; parsing takes 2 ms on the main thread. */
 const maxChaptersBytes = 200_000;
 
 export function episodeReader(dependencies: EpisodeReaderDependencies) {
@@ -43,7 +43,7 @@ export function episodeReader(dependencies: EpisodeReaderDependencies) {
   const readOne = async ({ url, type }: PublishedTranscript, chapters: Chapter[], signal: AbortSignal) => {
     const answer = await load(url, signal);
     const said = contentTypeOf(answer.headers['content-type']);
-    // The feed knows better than the server what it has published.
+    // The feed's type is more reliable than the server's.
     const called = transcriptFormat(type, url) ?? transcriptFormat(said.type, answer.finalUrl);
     const transcript = { bytes: answer.body, charset: said.charset, called, chapters };
     return { finalUrl: answer.finalUrl, text: await readTranscript(transcript, signal) };
@@ -57,7 +57,7 @@ export function episodeReader(dependencies: EpisodeReaderDependencies) {
       const { body } = await load(chapters_url, signal, maxChaptersBytes);
       return readChapters(Buffer.from(body).toString());
     } catch (error) {
-      // Chapters are not worth another attempt.
+      // Chapters do not justify another attempt.
       if (error instanceof FetchError && error.code !== 'offline') return [];
       throw error;
     }

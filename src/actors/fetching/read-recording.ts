@@ -1,4 +1,4 @@
-/** Transcribes recordings, one at a time, as it takes minutes and all processors. Others are postponed, uncounted. */
+/** Transcribes recordings one at a time: each takes minutes and all processors. Postponed attempts do not count. */
 import { type Chapter, type TranscriptText, transcriptText } from '../../compute/transcript/transcript-text.ts';
 import type { Page } from '../../domain/page.ts';
 import { FetchError } from '../../providers/fetch-error.ts';
@@ -19,9 +19,9 @@ export interface RecordingReaderDependencies {
 export type RecordingReader = ReturnType<typeof recordingReader>;
 export type OpenRecording = ReturnType<RecordingReader['open']>;
 
-/** Retry time, ms, plus up to as much jitter. */
+/** Retry time, ms, plus jitter of up to the same length. */
 const comebackMs = 30_000;
-/** The same for videos: each retry asks the site again. */
+/** The same for videos. It is longer because each retry asks the site again. */
 const videoComebackMs = 600_000;
 
 export function recordingReader(dependencies: RecordingReaderDependencies) {
@@ -34,7 +34,7 @@ export function recordingReader(dependencies: RecordingReaderDependencies) {
     throw new FetchError('host_waits', 'another recording is being read', { retryAfterMs });
   };
 
-  /** Errors: FetchError if the page is a recording that cannot be read, or not now. */
+  /** Errors: FetchError if the page is a recording that cannot be transcribed, or not now. */
   const refuse = ({ metadata }: Page): void => {
     const isEpisode = metadata?.watch_kind === 'podcast';
     if (!(isEpisode ? reads.podcasts : reads.audio)) {
@@ -57,7 +57,7 @@ export function recordingReader(dependencies: RecordingReaderDependencies) {
     const sink: BodySink = { maxBytes, timeoutMs, write: async (bytes) => (await opened()).write(bytes) };
     return {
       sink,
-      /** Its file, for another program that writes it within the limits of `sink`. */
+      /** Its path, for another program that writes the file within the limits of `sink`. */
       path: async (): Promise<string> => (await opened()).path,
       /** Transcribes the complete file. Errors: FetchError, ProviderError, BreakerOpenError; the signal's reason. */
       async read(
@@ -74,7 +74,7 @@ export function recordingReader(dependencies: RecordingReaderDependencies) {
       /** Deletes the file and admits the next recording. */
       async close(): Promise<void> {
         try {
-          // If the file could not be created, the writer has the error.
+          // If the file could not be created, the writer reports the error.
           await (await file?.catch(() => null))?.remove();
         } finally {
           isBusy = false;

@@ -1,4 +1,4 @@
-/** Reads videos: description and captions by yt-dlp, else the transcribed sound. Captions are fetched like pages. */
+/** Reads videos: description and captions by yt-dlp, or else the transcribed sound. Captions are fetched like pages. */
 import { closing } from '../../compute/closing.ts';
 import type { ExtractedPage } from '../../compute/extraction/extract-html.ts';
 import { type CaptionWishes, type ChosenCaptions, chooseCaptions } from '../../compute/transcript/choose-captions.ts';
@@ -33,7 +33,7 @@ export interface ReadVideo {
 }
 
 export interface VideoAttempt extends Pick<JobContext, 'signal' | 'goOn'> {
-  /** No later attempt, so captions are not waited for. */
+  /** There is no later attempt, so do not wait for captions. */
   isLast: boolean;
   /** Called before anything is loaded. Errors: FetchError for a blacklisted address. */
   admit(finalUrl: string): void;
@@ -42,11 +42,11 @@ export interface VideoAttempt extends Pick<JobContext, 'signal' | 'goOn'> {
 
 export type VideoReader = ReturnType<typeof openVideoReader>;
 
-/** Per host one page is read and one waits; the others let other hosts go first. */
+/** Per host, one page is read and one waits, so that other hosts get their turn. */
 const maxAhead = 1;
 /** A captions file of ten hours is about 2 MB. */
 const maxCaptionsBytes = 10_000_000;
-/** How long new videos are checked again for automatic captions, ms. */
+/** Age below which a video is checked again for automatic captions, ms. */
 const freshForMs = 86_400_000;
 const againAfterMs = 6 * 3_600_000;
 
@@ -60,7 +60,7 @@ export function openVideoReader(dependencies: VideoReaderDependencies) {
     if (reason !== null) throw new FetchError('program_missing', reason);
   };
 
-  /** Null without a video. */
+  /** Null if the address has no video. */
   const describe = async (url: string, signal: AbortSignal): Promise<VideoInfo | null> => {
     let described: Uint8Array;
     try {

@@ -1,7 +1,7 @@
 /**
  * Rewrites all files without forgotten data (docs/forgetting.md, step 5). Unverified tombstones record what is due.
  * States: resting; due, until nothing was forgotten for `afterMs` and topics are renamed; rewriting (index files, the
- * store, then the check); after a failure, due again.
+ * store, then the check); due again after a failure.
  */
 import { markDeleted, markVerified, purgeSlice } from '../../commands/forget.ts';
 import { purgeFromLog } from '../../commands/log-queries.ts';
@@ -22,7 +22,7 @@ export type FileRewrite = ReturnType<typeof fileRewrite>;
 export function fileRewrite({ ask, reader, commit, afterMs, log }: FileRewriteDependencies) {
   let timer: NodeJS.Timeout | undefined;
   let running: Promise<void> = Promise.resolve();
-  /** Forgotten data without tombstones may be in files. */
+  /** Whether files may contain forgotten data without tombstones. */
   let isUntracked = false;
   let isStopped = false;
 
@@ -37,7 +37,7 @@ export function fileRewrite({ ask, reader, commit, afterMs, log }: FileRewriteDe
       Math.min(maxTimerMs, afterMs),
     );
   };
-  /** As `due`, for data without tombstones: older files, or what never was a page. */
+  /** As `due`, for data without tombstones: older files, or data that was never a page. */
   const dueUntracked = (): void => {
     isUntracked = true;
     due();
@@ -48,7 +48,7 @@ export function fileRewrite({ ask, reader, commit, afterMs, log }: FileRewriteDe
     const wasUntracked = isUntracked;
     if (isStopped || (pageNos.length === 0 && !wasUntracked)) return;
     if (namesWait()) return due();
-    isUntracked = false; // what comes while it is rewritten is for the next time
+    isUntracked = false; // data forgotten during this rewrite is left to the next one
     try {
       if (await rewriteWithout(pageNos)) return;
     } catch (err) {
@@ -59,7 +59,7 @@ export function fileRewrite({ ask, reader, commit, afterMs, log }: FileRewriteDe
     due();
   };
 
-  /** Rewrite every file, and verify the pages if nothing was indexed meanwhile. Returns whether they are verified. */
+  /** Rewrite every file. Verify the pages if nothing was indexed meanwhile. Returns whether they are verified. */
   const rewriteWithout = async (pageNos: readonly number[]): Promise<boolean> => {
     const { clean } = await ask('index.purge', {});
     const sizes = await ask('store.compact', {});
@@ -71,7 +71,7 @@ export function fileRewrite({ ask, reader, commit, afterMs, log }: FileRewriteDe
     return true;
   };
 
-  /** Topics still have names with words of lost pages, and a job will rename them. */
+  /** Whether names of topics still contain words of lost pages. A job will rename them. */
   const namesWait = (): boolean =>
     reader.clusters.anyStale() &&
     inFlightStatuses.some((status) => reader.jobs.list({ status, kind: 'label_clusters', limit: 1 }).length > 0);

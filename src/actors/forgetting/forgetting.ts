@@ -1,4 +1,4 @@
-/** Forgetting: rules, erasing their pages, rewriting files (docs/forgetting.md). A start continues after a crash. */
+/** The service that forgets: rules, erased pages, rewritten files (docs/forgetting.md). Continues after a crash. */
 import type { LimitFunction } from 'p-limit';
 import pLimit from 'p-limit';
 import { beginForget, type ForgetTarget, removeRule, renameTopics } from '../../commands/forget.ts';
@@ -42,7 +42,7 @@ export function forgettingService(dependencies: ForgettingDependencies): StartSe
 
     const interrupted = { ask, reader, eraser, rewrite, ending, log };
     const retried = { ending, retryMs };
-    // Pages of a purging rule are readable by id, so nothing is served before they are erased.
+    // Pages of a purging rule are readable by id, so the service starts after they are erased.
     await untilDone(() => erasePurging(interrupted), {
       ...retried,
       onFailure: (err) =>
@@ -84,7 +84,7 @@ export function forgettingService(dependencies: ForgettingDependencies): StartSe
         inTurn(async () => {
           const no = numberOf('blacklist', blacklist_id);
           const rule = no === null ? undefined : reader.blacklist.get(no);
-          if (rule?.purging) await eraser.erase(rule); // what it forgets is not saved by taking it away
+          if (rule?.purging) await eraser.erase(rule); // removing a purging rule does not save its pages
           if (rule === undefined || !(await commit(removeRule(rule.no)))) {
             throw unknownId('blacklist', blacklist_id);
           }
@@ -159,7 +159,7 @@ async function erasePurging({ reader, eraser, ending, log }: InterruptedForgetsD
   });
 }
 
-/** Continue the rest, which is unreadable. */
+/** Continue the other purges, whose data is already unreadable. */
 async function takeUpRest({
   ask,
   reader,
@@ -188,10 +188,10 @@ interface ReaddressDependencies
 /** Rows per turn of the event loop: some ms. */
 const rowsPerTurn = 200;
 const slicePages = 20;
-/** After a failure, such as a full disk, ms. */
+/** Retry time after a failure, such as a full disk, ms. */
 const readdressRetryMs = 60_000;
 
-/** Updates all addresses after a change of `canonicalize.*` or rules. Slices take turns with forgets. Errors: none. */
+/** Updates all addresses after `canonicalize.*` or a rule changed. Slices and forgets alternate. Errors: none. */
 function readdressAll(dependencies: ReaddressDependencies): Promise<void> {
   const { ending, log } = dependencies;
   const onFailure = (err: unknown) =>
@@ -222,7 +222,7 @@ async function readdress({
     const page = pages.head(no);
     return page !== undefined && currentAddress(page, settings).canonical_url !== page.canonical_url;
   };
-  await new Promise(setImmediate); // a commit that ends now still has its transaction
+  await new Promise(setImmediate); // a commit that is ending may still have its transaction open
   const after = pages.addressesDoneTo(addressesKey(settings));
   if (after === allReaddressed || pages.count() === 0) return;
   for await (const numbers of inParts((from) => pages.numbersAfter(from, rowsPerTurn), Number, { after })) {

@@ -1,4 +1,4 @@
-/** Steps 2 and 3 of docs/forgetting.md, idempotent: erases a rule's pages, labels and failed imports, queues purges. */
+/** Steps 2 and 3 of docs/forgetting.md, idempotent: erases a rule's pages, labels and failed imports; queues purges. */
 import * as forget from '../../commands/forget.ts';
 import { canonicalizeUrl, hostOf, withoutQuery } from '../../compute/web/canonical-url.ts';
 import { domainMatches } from '../../compute/web/domain-match.ts';
@@ -16,7 +16,7 @@ interface RuleEraserDependencies
   onUntracked: () => void;
 }
 
-/** Pages per slice, and its duration, ms: pages differ a hundredfold in size. */
+/** Max pages per slice, and max duration, ms. The size of pages varies by a factor of a hundred. */
 const slicePages = 100;
 const sliceMs = 4;
 /** Labels per removal: some ms. */
@@ -30,8 +30,8 @@ export function ruleEraser(dependencies: RuleEraserDependencies) {
   const { ask, reader, commit, canonicalize, maxAttempts, now, monotonic, onUntracked } = dependencies;
 
   /**
-   * Erase all matches and queue the rest. `onSlice` gets the number of remaining pages; its error ends the purge.
-   * Returns how many pages were erased and jobs queued. Errors: those of the writer and the index.
+   * Erase all matches and queue the purges. `onSlice` gets the number of remaining pages; its error ends the purge.
+   * Returns the numbers of erased pages and queued jobs. Errors: those of the writer and the index.
    */
   const erase = async (rule: BlacklistRule, onSlice = (_left: number): void => {}) => {
     const pages = await erasePagesOf(await pagesOf(rule), onSlice);
@@ -49,13 +49,13 @@ export function ruleEraser(dependencies: RuleEraserDependencies) {
     return pages;
   };
 
-  /** Rules of earlier versions count as made by the current settings, without known addresses. Errors: the writer's. */
+  /** Assumes the current settings, and no known addresses, for rules of earlier versions. Errors: the writer's. */
   const noteEarlierSettings = async (): Promise<void> => {
     const { known_addresses: _, ...earlier } = canonicalize;
     if (reader.blacklist.withoutSettings().length > 0) await commit(forget.noteSettings(earlier));
   };
 
-  /** Queue jobs for erased pages without one; returns how many jobs were dead or gone. */
+  /** Queue jobs for erased pages without one. Returns the number of missing and dead jobs. */
   const adoptOrphans = async (): Promise<number> => {
     let pages = 0;
     for (;;) {
@@ -77,7 +77,7 @@ export function ruleEraser(dependencies: RuleEraserDependencies) {
     return no === undefined ? older : [no, ...older.filter((other) => other !== no)];
   };
 
-  /** Pages submitted under this domain and stored under the address of another. */
+  /** Pages that were submitted under this domain but are stored under an address of another domain. */
   const pagesSubmittedUnder = async (domain: string): Promise<number[]> => {
     const { pages } = reader;
     const found: number[] = [];
@@ -87,7 +87,7 @@ export function ruleEraser(dependencies: RuleEraserDependencies) {
     return found;
   };
 
-  /** Pages stored under an earlier canonical URL of this address: settings change the query, rules also the domain. */
+  /** Pages stored under an earlier canonical URL of this address. Settings change its query, rules also its domain. */
   const pagesOfOlderForms = async (pattern: string): Promise<number[]> => {
     const address = canonicalizeUrl(pattern, canonicalize);
     if ('invalid' in address) return [];
@@ -115,7 +115,7 @@ export function ruleEraser(dependencies: RuleEraserDependencies) {
 
   const erasePagesOf = async (pageNos: readonly number[], onSlice: (left: number) => void): Promise<number> => {
     let pages = 0;
-    /** Erased and hidden, but still in the index. */
+    /** Pages that are erased and hidden, but still in the index. */
     const held: forget.ErasedPage[] = [];
     let labels = 0;
     const letGo = async () => {
@@ -152,7 +152,7 @@ export function ruleEraser(dependencies: RuleEraserDependencies) {
     if (pages.length > 0) await ask('index.remove', { pages });
   };
 
-  /** Failed import items were never pages, but their addresses are stored. */
+  /** Failed import items have no pages, but their addresses are stored. */
   const eraseFailures = async (): Promise<void> => {
     const failuresAfter = (after: FailureKey | null) => reader.imports.allFailures(after, sliceFailures);
     for await (const some of inParts(failuresAfter, ({ key }) => key, { after: null })) {
@@ -161,7 +161,7 @@ export function ruleEraser(dependencies: RuleEraserDependencies) {
       try {
         await commit(forgetFailures(keys));
       } finally {
-        onUntracked(); // also where it was refused: it may be carried out all the same, and a second try finds nothing then
+        onUntracked(); // even if refused: the writer may still run it, and a second try would find nothing
       }
     }
   };

@@ -1,4 +1,4 @@
-/** Audits index files of a stopped service, read only. Missing content is a fault after an orderly stop only. */
+/** Audits index files of a stopped service; only reads. Missing content is a fault only after a clean stop. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { readManifest } from '../../engine/index-folder.ts';
@@ -9,7 +9,7 @@ import { openSegment, type Segment, SegmentFormatError } from '../../engine/word
 import { segmentManifest } from '../../engine/words/segment-files.ts';
 import { readSegment } from '../../engine/words/segment-tasks.ts';
 
-/** Checks sound segments of this version; returns faults. */
+/** Checks intact segments of this version; returns faults. */
 export type LookAtSegments = (segments: ReadonlyMap<string, Segment>) => string[];
 /** Checks a space's rows; returns faults. */
 export type LookAtRows = (rows: VectorRows) => string[];
@@ -18,7 +18,7 @@ export interface FilesAudit {
   findings: string[];
   /** Labels of the store that the files lack. */
   missing: number[];
-  /** Labels of replaced content, which a start removes. */
+  /** Labels of replaced content. The next start removes them. */
   obsolete: number[];
 }
 
@@ -29,7 +29,7 @@ export interface StoredLabels {
   labelEnd: number;
 }
 
-/** A live label is in at most one segment. */
+/** Each live label must be in at most one segment. */
 export async function auditSegmentFiles(
   dir: string,
   stored: StoredLabels,
@@ -63,7 +63,7 @@ export async function auditSegmentFiles(
   return compare(held, stored, findings);
 }
 
-/** Null for another version of readback: a start rebuilds it from the texts. */
+/** Null for another version of readback: a start rebuilds the segment from the texts. */
 function segmentOf(buffer: SharedArrayBuffer): Segment | null {
   try {
     return openSegment(buffer);
@@ -80,7 +80,7 @@ export async function auditSpaceFiles(
 ): Promise<FilesAudit> {
   const manifest = await readManifest(dir, spaceManifest);
   if (typeof manifest === 'string') return compare([], stored, [manifest]);
-  if (manifest?.format !== 4) return compare([], stored, []); // none, or of an earlier version: a start builds it
+  if (manifest?.format !== 4) return compare([], stored, []); // no manifest or an earlier version: a start builds it
   const findings =
     manifest.store_id === stored.storeId ? [] : [`the vectors are of another store, ${manifest.store_id}`];
   const file = manifest.rows;

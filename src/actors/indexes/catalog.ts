@@ -1,4 +1,4 @@
-/** Columns of page rows in memory: some 76 bytes per page, 4 per label, and visits of pages with more than two. */
+/** Columns of page rows in memory: some 76 bytes per page, 4 per label, and all visits of pages with more than two. */
 import { asksWhenPublished, factsOf, isFact, wasPublished } from '../../compute/ranking/passes-filters.ts';
 import { addBit, addBitRange, type Bitmap, createBitmap, hasBit } from '../../compute/structures/bitmap.ts';
 import { longer } from '../../compute/structures/longer.ts';
@@ -29,7 +29,7 @@ export class Catalog {
   #chunkCount = new Uint32Array(1024);
   #firstSeen = new Float64Array(1024);
   #lastSeen = new Float64Array(1024);
-  /** Of pages with more than two. */
+  /** Only of pages with more than two visits. */
   readonly #visitTimes: (Uint8Array | undefined)[] = [];
   /** NaN if unknown. */
   #published = new Float64Array(1024);
@@ -42,7 +42,7 @@ export class Catalog {
   #labels = 0;
   #liveLabels = 0;
   #flushedEnd = 0;
-  /** Domains being forgotten: their pages have no labels here. */
+  /** Domains being forgotten: pages of these domains have no labels in the catalog. */
   #hidden: readonly string[] = [];
 
   get liveLabels(): number {
@@ -61,17 +61,17 @@ export class Catalog {
     return this.#flushedEnd;
   }
 
-  /** All labels below this one are on disk. */
+  /** Note that all labels below this one are on disk. */
   noteFlushed(labelEnd: number): void {
     this.#flushedEnd = Math.max(this.#flushedEnd, labelEnd);
   }
 
-  /** Whether these labels are durable. Index files must have no others: after a crash they may name other texts. */
+  /** Whether these labels are durable. Index files must contain no others: after a crash they may be reassigned. */
   isFlushed({ first, count }: LabelRange): boolean {
     return first + count <= this.#flushedEnd;
   }
 
-  /** Apply a page's row and byline; rows of a page in commit order. */
+  /** Apply a page's row and byline. The rows of a page must come in commit order. */
   apply(page: PageColumns, byline: FilteredByline): void {
     const { no } = page;
     this.#growPages(no + 1);
@@ -94,7 +94,7 @@ export class Catalog {
     this.#visitTimes[no] = undefined;
   }
 
-  /** Hide exactly these domains: none of their pages has labels. */
+  /** Hide exactly these domains: their pages get no labels. */
   hide(domains: readonly string[]): void {
     const added = domains.filter((domain) => !this.#hidden.includes(domain));
     this.#hidden = domains;
@@ -109,7 +109,7 @@ export class Catalog {
     return found;
   }
 
-  /** Domains with a part that begins so, other than the last one; those with most searchable pages first. */
+  /** Domains with a part, except the last, that begins so. Those with the most searchable pages come first. */
   domainsBeginning(beginning: string, limit: number): { domain: string; pages: number }[] {
     const isWanted = this.#facts.site.having((domain) => {
       const at = domain.startsWith(beginning) ? 0 : domain.indexOf(`.${beginning}`);
@@ -150,12 +150,12 @@ export class Catalog {
     return this.#visits[no];
   }
 
-  /** How many of some pages have each value; spellings that differ by case are one. */
+  /** How many of the given pages have each value. Spellings that differ only by case are merged. */
   countFact(fact: FactName, pages: Uint32Array): [value: string, pages: number][] {
     return this.#facts[fact].count(pages);
   }
 
-  /** The first label represents the page's content. None for an unknown page. */
+  /** The first label identifies the page's content. Empty for an unknown page. */
   labelsOf(no: number): LabelRange {
     return no < this.#pages ? { first: this.#firstLabel[no], count: this.#chunkCount[no] } : { first: 0, count: 0 };
   }
@@ -178,7 +178,7 @@ export class Catalog {
     return labels;
   }
 
-  /** Labels that pass the filters, or null without a filter: all live ones. */
+  /** Live labels that pass the filters; null without a filter: all live labels. */
   allowed(filters: PageFilters): AllowedLabels | null {
     const { domain, after, before, pages } = filters;
     const isByFacts = asksWhenPublished(filters) || pageFacts.some((fact) => filters[fact] != null);
@@ -194,7 +194,7 @@ export class Catalog {
     return { labels, count };
   }
 
-  /** Pages with labels, with one comparison per domain and fact. */
+  /** Pages with labels that pass the filters. Compares each domain and fact once. */
   pagesPassing(filters: PageFilters): Bitmap {
     const { domain, after, before, pages } = filters;
     const isByDate = asksWhenPublished(filters);
@@ -249,7 +249,7 @@ export class Catalog {
   }
 }
 
-/** The values of one fact: each page has the number of a list of values, which equal pages share. */
+/** The values of one fact. Each page stores the number of a value list, and equal pages share a list. */
 class FactColumn {
   #numbers = new Uint32Array(1024);
   readonly #lists: string[][] = [[]];
@@ -275,7 +275,7 @@ class FactColumn {
     return this.#lists[this.#numbers[no]];
   }
 
-  /** Whether a page has such a value, folded. */
+  /** Returns whether a page has a wanted value; values are folded. */
   having(isWanted: (value: string) => boolean): (no: number) => boolean {
     const wanted = this.#folded.map((values) => values.some(isWanted));
     return (no) => wanted[this.#numbers[no]];

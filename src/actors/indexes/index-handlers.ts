@@ -1,4 +1,4 @@
-/** The indexes' message handlers. A full queue is answered as overloaded. */
+/** The message handlers of the indexes service. A full queue answers as overloaded. */
 import { DomainError } from '../../domain/errors.ts';
 import type { EmbeddingModel } from '../../domain/model.ts';
 import type { SparseIndex } from '../../engine/words/sparse-index.ts';
@@ -23,13 +23,13 @@ export type IndexMessages = Extract<SystemMessageName, `index.${string}`>;
 
 export function indexHandlers(options: IndexHandlersOptions): Handlers<IndexMessages> {
   const { reader, catalog, sparse, searchers, spaces, recovery, completeness, idle, retrieve } = options;
-  /** Errors: DomainError `invalid` for a model with missing vectors, except the active one, which is being renewed. */
+  /** Errors: DomainError `invalid` for a model with missing vectors, except the active model while it is refilled. */
   const searchableModel = (id: string): EmbeddingModel => {
     const model = reader.models.get(id);
     if (model?.status === 'ready' || (model !== undefined && id === reader.models.activeId())) return model;
     throw new DomainError('invalid', `the model ${id.slice(0, 64)} has no vectors here`);
   };
-  /** `none` without a model. */
+  /** `none` if there is no model. */
   const near = async <Reply>(
     { model: wanted, filters, anyScore = false }: Pick<NearPagesRequest, 'model' | 'filters' | 'anyScore'>,
     none: Reply,
@@ -48,7 +48,7 @@ export function indexHandlers(options: IndexHandlersOptions): Handlers<IndexMess
       idle.changed();
       const labels = labelsOf(pages);
       const old = labelsOf(obsolete);
-      // They may be of no page yet.
+      // They may belong to no page yet.
       for (const { first, count } of pages) catalog.noteFlushed(first + count);
       if (old.length > 0) sparse.remove(old);
       await orOverloaded(async () => {
@@ -66,7 +66,7 @@ export function indexHandlers(options: IndexHandlersOptions): Handlers<IndexMess
       try {
         await orOverloaded(() => spaces.use(model, (opened) => opened.add(chunks, rows, whole)));
       } catch (error) {
-        // Some may be stored. After a full queue the caller retries; else the space is reloaded from the store.
+        // Some rows may be added. If the queue is full, the caller retries; else the space reloads from the store.
         if (!(error instanceof DomainError) && model.id !== reader.models.activeId()) spaces.forget(model.space);
         throw error;
       }
@@ -128,13 +128,13 @@ async function orOverloaded<Reply>(work: () => Promise<Reply>): Promise<Reply> {
 }
 
 /*
- * Maintains the index after a quiet time: merges small segments, saves if worthwhile, frees memory of threads. Not
- * during searches, which need the processor; waiting costs a few more segments per search and a longer recovery.
+ * Maintains the index after a quiet time: merges small segments, saves if worthwhile, frees memory of threads. It does
+ * not run during searches, which need the processor. A delay costs more segments per search and a longer recovery.
  */
 
 /** Quiet time without changes and searches, ms. */
 const idleMs = 5000;
-/** Searches delay it at most this long after the first change, ms. */
+/** Max delay by searches after the first change, ms. */
 const patienceMs = 60_000;
 
 type IdleDetector = ReturnType<typeof idleDetector>;
@@ -152,14 +152,14 @@ export function idleDetector(monotonic: () => number) {
     searched(): void {
       searchedAt = monotonic();
     },
-    /** Whether it is due; then not until the next change. */
+    /** Whether maintenance is due. If so, it is not due again before the next change. */
     take(): boolean {
       if (dueSince === null || monotonic() - changedAt < idleMs) return false;
       if (monotonic() - searchedAt < idleMs && monotonic() - dueSince < patienceMs) return false;
       dueSince = null;
       return true;
     },
-    /** Due again after another quiet time. */
+    /** Make it due again after another quiet time. */
     again(): void {
       if (dueSince === null) this.changed();
     },
@@ -180,14 +180,14 @@ export function maintainIndex({ sparse, searchers, spaces, reader, idle, log }: 
   };
   const releaseMemory = async () => {
     try {
-      // Idle work threads end by themselves.
+      // Idle work threads end on their own.
       await searchers.releaseMemory();
     } catch (error) {
       log.warn({ err: error }, 'the memory of a thread could not be released');
     }
   };
   const background = new Background(log);
-  // If the store is unreadable, the library is being closed.
+  // If the store is unreadable, the library is closing.
   background.every(idleMs, 'the index could not be maintained', async () => {
     spaces.closeIdle(reader.models.activeModel()?.space ?? null);
     if (!idle.take()) return;

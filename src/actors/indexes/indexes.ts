@@ -1,4 +1,4 @@
-/** Owns words, vectors and the catalog. When ready, every indexed chunk is searchable, unless index files were lost. */
+/** Owns words, vectors and the catalog. Once ready, all indexed chunks are searchable, unless index files were lost. */
 import { existsSync } from 'node:fs';
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -33,7 +33,7 @@ export interface IndexesDependencies extends Pick<LibraryParts, 'reader' | 'feed
   aroundRecovery?: StartRecoveryOptions['aroundRecovery'];
 }
 
-/** Chunks between two saves of the sparse side: limits what a crash leaves to rebuild. */
+/** Chunks between two saves of the sparse side. Limits what a crash leaves to rebuild. */
 const saveEveryDocs = 2000;
 
 export function indexesService(dependencies: IndexesDependencies): StartService<IndexMessages> {
@@ -54,7 +54,7 @@ export function indexesService(dependencies: IndexesDependencies): StartService<
   };
 }
 
-/** Registers cleanups in `undo` for a failure half way. */
+/** Registers cleanups in `undo`, for a failure in the middle of the start. */
 async function open(dependencies: IndexesDependencies, undo: (() => unknown)[]) {
   const { dir, storeId, reader, feed, work, threads, log, monotonic, history } = dependencies;
   const { catalog, close: closeCatalog } = openLiveCatalog(reader, feed);
@@ -79,7 +79,7 @@ async function open(dependencies: IndexesDependencies, undo: (() => unknown)[]) 
     active === undefined ? null : spaces.load(active),
     ...pools.map((pool) => pool.run('warmUp', undefined)),
   ] as const;
-  await Promise.allSettled(sides); // where one fails the other is open, too, or will never be
+  await Promise.allSettled(sides); // if one fails, wait until the others are open or failed, too
   const [opened, dense] = await Promise.all(sides);
   const sparse = opened.index;
   const parts = { ...dependencies, catalog, searchers, spaces, sparse };
@@ -108,7 +108,7 @@ async function open(dependencies: IndexesDependencies, undo: (() => unknown)[]) 
   };
 }
 
-/* A catalog in step with the store: filled at start, updated by visible commits, with labels safe by durable ones. */
+/* The catalog follows the store: filled at start, updated by visible commits; durable commits make labels safe. */
 
 /** Fill a catalog and update it until `close`. Hides pages of domains being forgotten. */
 function openLiveCatalog(reader: StoreReader, feed: CommitFeed): { catalog: Catalog; close: () => void } {
@@ -170,7 +170,7 @@ export async function openHighWaterMark({ dir, nextLabel, history, log }: HighWa
   }
   const writes = pLimit(1);
   return {
-    /** Call before files with labels below `labelEnd` become valid. Errors: file system errors; then they must not. */
+    /** Call before files with labels below `labelEnd` become valid; if it fails, they must not. Errors: file system. */
     raise: (labelEnd: number): Promise<void> =>
       writes(async () => {
         const label = Math.max(labelEnd, marked.label);
@@ -182,7 +182,7 @@ export async function openHighWaterMark({ dir, nextLabel, history, log }: HighWa
   };
 }
 
-/** `none` if missing or unreadable. What is no readable file is deleted, to make room for the next mark. */
+/** `none` if missing or unreadable. An unreadable entry is deleted, to make room for the next mark. */
 async function readMark(path: string, log: IndexLog): Promise<Mark> {
   try {
     const [label, commit = ''] = (await readFile(path, 'utf8')).split('\n');

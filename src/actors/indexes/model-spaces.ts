@@ -1,8 +1,8 @@
 /**
- * Models with vectors in memory. The active one stays; others open on first use and close when idle, as 100,000 chunks
- * of 1,024 numbers take 200 MB. A space reads its live labels in the turn in which it joins the open ones, so it misses
- * no content. It is closed or dropped after its last user leaves; dropping aborts the users' signal. A later model of
- * the same id waits until the files are deleted.
+ * Models with vectors in memory. The active one stays open; others open on first use and close when idle, as 100,000
+ * chunks of 1,024 numbers take 200 MB. A space reads its live labels in the turn in which it joins the open spaces, so
+ * it misses no content. It is closed or dropped after its last user leaves; a drop aborts the users' signal. A later
+ * model of the same id waits until the files are deleted.
  */
 import { existsSync, readdirSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
@@ -25,7 +25,7 @@ export interface ModelSpacesOptions extends ModelSpaceOptions {
 
 interface Entry {
   model: EmbeddingModel;
-  /** Its files are loaded: it gets new content. */
+  /** Resolves when its files are loaded. From then on it gets new content. */
   loaded: Promise<ModelSpace>;
   space: ModelSpace | null;
   complete: Promise<ModelSpace>;
@@ -33,7 +33,7 @@ interface Entry {
   /** Aborted when the space is dropped; reason: DomainError `invalid`. */
   dropped: AbortController;
   usedAt: number;
-  /** Called when the last user leaves a space that is to go. */
+  /** Called when the last user leaves a space that is being closed or dropped. */
   whenUnused: (() => void) | undefined;
 }
 
@@ -61,7 +61,7 @@ export function modelSpaces(options: ModelSpacesOptions) {
       (space) => {
         entry.space = space;
       },
-      () => {}, // told by `complete`
+      () => {}, // `complete` reports the failure
     );
     entries.set(model.space, entry);
     complete.catch(() => {
@@ -81,7 +81,7 @@ export function modelSpaces(options: ModelSpacesOptions) {
           entry.whenUnused = resolve;
         });
       }
-      const space = await entry.loaded.catch(() => null); // it never opened; its callers have the error
+      const space = await entry.loaded.catch(() => null); // null if it never opened; its callers got the error
       if (space !== null) await end(space);
     })();
     leaving.add(left);
@@ -90,7 +90,7 @@ export function modelSpaces(options: ModelSpacesOptions) {
     return left;
   };
 
-  /** Work with complete vectors. If the model is deleted, `dropped` aborts and this fails: DomainError `invalid`. */
+  /** Work with complete vectors. Deletion of the model aborts `dropped`, and this fails with DomainError `invalid`. */
   const use = async <Result>(
     model: EmbeddingModel,
     work: (space: ModelSpace, dropped: AbortSignal) => Promise<Result>,
@@ -125,7 +125,7 @@ export function modelSpaces(options: ModelSpacesOptions) {
     load: (model: EmbeddingModel): Promise<ModelSpace> => enter(model, async (loaded) => loaded).loaded,
     /** Null if closed or still loading; not searched until complete. */
     opened: (space: number): ModelSpace | null => entries.get(space)?.space ?? null,
-    /** Apply new and replaced content. Shapes: `vectors` by space, rows of all `pages`; zeros for missing ones. */
+    /** Apply new and replaced content. Shapes: `vectors` by space, rows of all `pages`; zeros for missing rows. */
     async update(
       pages: readonly LabelRange[],
       obsolete: readonly LabelRange[],
@@ -144,7 +144,7 @@ export function modelSpaces(options: ModelSpacesOptions) {
         ),
       );
     },
-    /** Delete removed content permanently, in memory and files of every model. */
+    /** Delete removed content permanently, from memory and the files of every model. */
     async purge(): Promise<void> {
       for (const model of reader.models.all()) {
         const { chunks, pages } = spaceFolders(dir, model.space);
@@ -168,7 +168,7 @@ export function modelSpaces(options: ModelSpacesOptions) {
       const entry = entries.get(space);
       entry?.dropped.abort(deleted(entry.model));
       await leave(space, (open) => open.drop());
-      await Promise.allSettled(leaving); // it may have been closing
+      await Promise.allSettled(leaving); // it may be closing already
       const { chunks, pages } = spaceFolders(dir, space);
       await Promise.all([chunks, pages].map((folder) => rm(folder, { recursive: true, force: true })));
     },
@@ -213,7 +213,7 @@ function spaceFolders(dir: string, space: number): { chunks: string; pages: stri
 
 export type ModelSpace = Awaited<ReturnType<typeof openModelSpace>>;
 
-/** Load one model's vectors of chunks and pages. Opened later, it catches up from its files and the store. */
+/** Load one model's vectors of chunks and pages. A space that opens later catches up from its files and the store. */
 async function openModelSpace(model: EmbeddingModel, options: ModelSpaceOptions) {
   const { dir, reader, catalog, ...rest } = options;
   const folders = spaceFolders(dir, model.space);
@@ -249,7 +249,7 @@ async function openModelSpace(model: EmbeddingModel, options: ModelSpaceOptions)
   return {
     chunks,
     pages,
-    /** Stored labels that the files lack, for `recover`, and whether files existed and are unusable. */
+    /** Stored labels that the files lack, for `recover`, and whether the files exist but are unusable. */
     ...{ missing, lost },
     /** Dead rows in the loaded files. */
     dropped: opened.dropped + pages.dropped,
@@ -257,7 +257,7 @@ async function openModelSpace(model: EmbeddingModel, options: ModelSpaceOptions)
     isWhole: recovery.isWhole,
     /** Restore labels from the store; resolves to whether all are back. Errors: none. */
     recover: recovery.recover,
-    /** Add stored rows of chunks. `whole`: first labels of pages that are complete with them. */
+    /** Add stored rows of chunks. `whole`: first labels of pages whose rows are then complete. */
     async add(ranges: readonly LabelRange[], rows: Float32Array, whole: readonly number[]): Promise<void> {
       await Promise.all([addRows(chunks, ranges, rows), pages.add(whole)]);
     },
@@ -285,7 +285,7 @@ async function openModelSpace(model: EmbeddingModel, options: ModelSpaceOptions)
   };
 }
 
-/** Labels of pages with vectors in the space. Those not yet on disk come by `index.add`, from their job. */
+/** Labels of pages with vectors in the space. Undurable ones are excluded: their job adds them by `index.add`. */
 function embeddedLabels(reader: StoreReader, catalog: Catalog, space: number): Bitmap {
   const labels = createBitmap(catalog.labelEnd);
   const begun = reader.backfills.begunIn(space);

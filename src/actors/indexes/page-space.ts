@@ -1,4 +1,4 @@
-/** Page vectors of a model: means of whole pages' chunk vectors, under the first label, which is of this content. */
+/** Page vectors of a model: the mean of a page's chunk vectors, stored under the first label of its current content. */
 import { joinedRows, meanPageVector } from '../../compute/embedding/pool-vectors.ts';
 import { addBit, createBitmap } from '../../compute/structures/bitmap.ts';
 import { type SpaceSearchOptions, VectorSpace, type VectorSpaceOptions } from '../../engine/vectors/vector-space.ts';
@@ -8,7 +8,7 @@ import type { Catalog } from './catalog.ts';
 export interface PageSpaceOptions extends VectorSpaceOptions {
   reader: StoreReader;
   catalog: Catalog;
-  /** Number of the model's vectors in the store. */
+  /** The model's space number in the store. */
   vectors: number;
 }
 
@@ -20,7 +20,7 @@ export interface NearPage {
 
 /** `allow`: only pages whose labels are in it. */
 export interface NearRequest extends SpaceSearchOptions {
-  /** The pages to be near to: to the mean of their vectors. */
+  /** The result is near the mean of these pages' vectors. */
   page_nos: readonly number[];
   k: number;
   except?: readonly number[];
@@ -36,12 +36,12 @@ export interface RelatedPage extends NearPage {
   to: number;
 }
 
-/** Numbers of chunk vectors that are read before others get their turn: 3 ms. */
+/** Numbers of chunk vectors read per turn of the event loop: 3 ms. */
 const sliceNumbers = 1024 * 1024;
 
 export type PageSpace = Awaited<ReturnType<typeof openPageSpace>>;
 
-/** Load the space; missing pages are restored in the background. Errors: as of VectorSpace.open. */
+/** Load the space. Missing pages are restored in the background. Errors: as of VectorSpace.open. */
 export async function openPageSpace(options: PageSpaceOptions) {
   const { reader, catalog, vectors, ...spaceOptions } = options;
   const { dim, log } = spaceOptions;
@@ -76,11 +76,11 @@ export async function openPageSpace(options: PageSpaceOptions) {
   const labelsOf = (pages: readonly number[]) => Uint32Array.from(pages, (no) => catalog.labelsOf(no).first);
 
   return {
-    /** Rows of the files that were not live when they were loaded. */
+    /** Rows of the files that were dead when the files were loaded. */
     dropped,
     /** Add pages that have all vectors in the store, named by the first labels of their chunks. */
     async add(firstLabels: readonly number[]): Promise<void> {
-      // A page with refused chunks gets vectors only now: files with its old vector must not outlast a crash.
+      // A page with refused chunks gets vectors only now. No file with its old vector may survive a crash.
       const replaced = firstLabels.filter((label) => space.holds(label));
       if (replaced.length > 0) {
         await space.leaveGraph();
@@ -98,7 +98,7 @@ export async function openPageSpace(options: PageSpaceOptions) {
         .filter(({ page_no }) => page_no !== 0 && !unwanted.has(page_no))
         .slice(0, k);
     },
-    /** Pages related to some, best first. */
+    /** Pages related to at least one of these pages, best first. */
     async related({ page_nos, except = [], ...request }: RelatedRequest): Promise<RelatedPage[]> {
       const found = await space.related({ ...request, to: labelsOf(page_nos), except: new Set(labelsOf(except)) });
       return found

@@ -1,4 +1,4 @@
-/** Restores what one side of the index lacks, as stored. A page that fails is logged and left to the next start. */
+/** Restores missing content of one side of the index. Logs a page that fails and leaves it to the next start. */
 import pLimit from 'p-limit';
 import { authorText, factsText } from '../../compute/text/facts-text.ts';
 import type { Page } from '../../domain/page.ts';
@@ -17,7 +17,7 @@ export interface RecoveryDependencies {
 }
 
 export interface RecoverOptions {
-  /** Skip pages that a job will index again: at a start, leftovers of unfinished attempts. */
+  /** Skip pages that a job will index again, such as leftovers of unfinished attempts at a start. */
   leaveToJobs?: boolean;
 }
 
@@ -25,7 +25,7 @@ export interface RecoverOptions {
 const width = 8;
 
 export function indexRecovery({ reader, catalog, side, recoverPage, log }: RecoveryDependencies) {
-  /** First lacking label by page. */
+  /** Pages whose labels are missing in the index, with their first label. */
   const lacking = new Map<number, number>();
   let stopped = false;
   const running = new Set<Promise<boolean>>();
@@ -58,7 +58,7 @@ export function indexRecovery({ reader, catalog, side, recoverPage, log }: Recov
   };
 
   return {
-    /** What searches of this side miss, without deleted content. */
+    /** Content that searches of this side miss, without deleted content. */
     lacking(): { pages: number; chunks: number } {
       const counts = { pages: 0, chunks: 0 };
       for (const [no, first] of lacking) {
@@ -69,7 +69,7 @@ export function indexRecovery({ reader, catalog, side, recoverPage, log }: Recov
       }
       return counts;
     },
-    /** As `lacking`, but stops early: called for each search. */
+    /** As `lacking`, but stops early, as every search calls it. */
     isWhole(): boolean {
       for (const [no, first] of lacking) {
         if (catalog.labelsOf(no).first === first) return false;
@@ -83,7 +83,7 @@ export function indexRecovery({ reader, catalog, side, recoverPage, log }: Recov
     stop(): void {
       stopped = true;
     },
-    /** Restore pages of live labels. Resolves, when every page was tried, to whether all are back. Errors: none. */
+    /** Restore pages of live labels. Tries every page, then resolves to whether all are restored. Errors: none. */
     async recover(labels: Uint32Array, options: RecoverOptions = {}): Promise<boolean> {
       const run = recoverAll(labels, options);
       running.add(run);
@@ -105,7 +105,7 @@ export function chunkedTextOf({ pages }: Pick<StoreReader, 'pages'>, page: Page)
   };
 }
 
-/** Whether a job will soon give the page new labels; a page still to be fetched may never get them. */
+/** Whether a job will soon give the page new labels. False for a page still to be fetched, as it may never get them. */
 function awaitsJob(page: PageHead | undefined): boolean {
   const { status, content_hash = null } = page ?? {};
   return content_hash !== null && (status === 'queued' || status === 'indexing' || status === 'failed');

@@ -1,4 +1,4 @@
-/** Restores index files at start: waits for unsaved changes (in a cluster: briefly), rebuilds lost files afterwards. */
+/** Restores index files at start. A start waits for unsaved changes (in a cluster: briefly), not for lost files. */
 import { existsSync } from 'node:fs';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -23,7 +23,7 @@ export interface StartRecoveryOptions {
   /** Space of the active model or null. */
   dense: ModelSpace | null;
   log: IndexLog;
-  /** How long the start waits, ms; default until everything is back. */
+  /** Max wait of the start, ms. Default: until everything is restored. */
   waitMs?: number | undefined;
   /** Lets tests delay the recovery of a page. */
   aroundRecovery?: ((recoverPage: RecoverPage) => RecoverPage) | undefined;
@@ -31,7 +31,7 @@ export interface StartRecoveryOptions {
 
 export type RecoverPage = (pageNo: number) => Promise<void>;
 
-/** Marker file during a rebuild: after a crash the rest is still rebuilt in the background. */
+/** Marker file of a running rebuild. After a crash, the rest is still rebuilt in the background. */
 const rebuildingMark = 'rebuilding';
 
 export type StartRecovery = ReturnType<typeof startRecovery>;
@@ -45,18 +45,18 @@ export function startRecovery(options: StartRecoveryOptions) {
     if (page === undefined || !catalog.isFlushed({ first: page.first_label, count: page.chunk_count })) return;
     const chunked = chunkedTextOf(reader, page);
     const segment = await texts.run('segmentOfChunks', chunked);
-    // Indexed again meanwhile: it has other labels and is in the index.
+    // Indexed again meanwhile: its new labels are already in the index.
     if (reader.pages.head(no)?.first_label !== page.first_label) return;
     await sparse.index.add(segment, labelsOf([{ first: page.first_label, count: chunked.chunks.length }]));
   });
   const text = indexRecovery({ reader, catalog, side: 'sparse', recoverPage, log });
-  /** Files existed and are unusable. */
+  /** Whether files exist but are unusable. */
   const lost = sparse.lost || dense?.lost === true;
   let rebuilding: Promise<void> = Promise.resolve();
 
   const pagesLeft = () => text.lacking().pages + (dense?.lacking().pages ?? 0);
 
-  /** Returns whether everything is back. */
+  /** Returns whether everything is restored. */
   const recover = async (): Promise<boolean> => {
     const leftOver = { leaveToJobs: true };
     const sides = [text.recover(sparse.missing, leftOver), dense?.recover(dense.missing, leftOver)];
@@ -64,7 +64,7 @@ export function startRecovery(options: StartRecoveryOptions) {
   };
 
   const rebuild = async (): Promise<void> => {
-    if (!(await recover())) return; // stopped, or a page could not be: the mark stays for the next start
+    if (!(await recover())) return; // stopped, or a page failed: the mark stays for the next start
     log.info({}, 'the index is whole again');
     await Promise.all([sparse.index.save(), dense?.chunks.save()]);
     await rm(mark, { force: true });
@@ -106,7 +106,7 @@ export function startRecovery(options: StartRecoveryOptions) {
   };
 }
 
-/* Whether the index has everything in the store: the one source for searches and readiness. */
+/* Whether the index has everything in the store: the only source for searches and readiness. */
 
 interface CompletenessDependencies {
   reader: Pick<StoreReader, 'models' | 'backfills'>;
@@ -127,7 +127,7 @@ export function indexCompleteness({ reader, catalog, spaces, recovery }: Complet
     const text = recovery.text.lacking().chunks;
     if (model === undefined) return text;
     const lacking = spaces.opened(model.space)?.lacking().chunks ?? 0;
-    // Missing vectors of the built-in model are filled later and no fault.
+    // Missing vectors of the built-in model are filled later; that is not a fault.
     if (model.status === 'ready' || isBuiltIn(model)) return Math.max(text, lacking);
     const backfill = reader.backfills.get(model.space);
     const unmade = backfill === undefined ? 0 : (backfill.total_chunks ?? 0) - backfill.embedded_chunks;
@@ -136,7 +136,7 @@ export function indexCompleteness({ reader, catalog, spaces, recovery }: Complet
 
   return {
     isWhole,
-    /** With the active model. */
+    /** State with the active model. */
     state: (): IndexState => {
       const model = reader.models.activeModel();
       const whole = model === undefined ? recovery.text.isWhole() : isWhole(model);

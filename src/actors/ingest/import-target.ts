@@ -1,4 +1,4 @@
-/** Imports into a store: a batch and its checkpoint are one transaction, so counts are exact and a file can resume. */
+/** Imports into a store. A batch and its checkpoint share a transaction, so counts are exact and a file can resume. */
 import { ingestPage, type PageSubmission } from '../../commands/ingest-page.ts';
 import type { ExtractedPage } from '../../compute/extraction/extract-html.ts';
 import { afterBatch, type ImportBatch, type ItemOutcome, outcomeOf } from '../../compute/import-progress.ts';
@@ -28,7 +28,7 @@ interface ImportTargetDependencies
 
 type PdfReaders = ContentReaders<ExtractedPage>;
 
-/** One at a time, since each takes much memory. A PDF that cannot be read is a fault of its item. */
+/** Reads one PDF at a time, as each takes much memory. An unreadable PDF is a failure of its item. */
 export async function withPdfTexts<Placed extends { item: ImportItem }>(
   items: readonly Placed[],
   pdfs: PdfReaders,
@@ -41,7 +41,7 @@ export async function withPdfTexts<Placed extends { item: ImportItem }>(
 
 async function withPdfText({ pdf, ...item }: ImportItem, pdfs: PdfReaders, signal: AbortSignal): Promise<ImportItem> {
   if (pdf === undefined) return item;
-  // The reader takes the bytes.
+  // A copy, because the reader takes ownership of the bytes.
   const read = () => pdfs['application/pdf']({ bytes: new Uint8Array(pdf), charset: null }, signal);
   try {
     const page = await retried(read, askedMsOf, signal);
@@ -53,7 +53,7 @@ async function withPdfText({ pdf, ...item }: ImportItem, pdfs: PdfReaders, signa
   }
 }
 
-/** While the readers are busy. */
+/** Retry time while the readers are busy. */
 const askedMsOf = (error: unknown): number | null =>
   error instanceof JobError && !error.permanent ? (error.retryAfterMs ?? null) : null;
 
@@ -108,7 +108,7 @@ export function importItems({ before, batch, submissions, targetOf, at }: Import
   };
 }
 
-/** Remove forgotten items from the failures; counted as if retried. */
+/** Remove forgotten items from the failures. They count as retried. */
 export function forgetFailures(keys: readonly FailureKey[]): Command<void> {
   return ({ imports }) => {
     for (const [id, place] of keys) {

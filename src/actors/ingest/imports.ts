@@ -1,5 +1,5 @@
 /**
- * Uploaded import files: spooled, read on their own thread, and stored in batches, after which the same file resumes.
+ * Uploaded import files: spooled, read on their own thread, stored in batches. The same file resumes after a stop.
  * States: running → done, failed (file, disk or quota; earlier items stay), stopped (by a user, or with the service).
  */
 
@@ -52,18 +52,18 @@ interface Import {
   shown: ImportResponse;
   sourceId: string;
   stop: AbortController;
-  /** Resolves when it leaves `running`. */
+  /** Resolves when the import leaves `running`. */
   over: Promise<void>;
 }
 
 type Outcome = Pick<ImportResponse, 'status' | 'error'>;
 
-/** Files on disk at a time, including uploads. */
+/** Max files on disk at a time, including uploads. */
 const mostRunning = 5;
 const takenInAtOnce = 2;
 const usualMostKept = 50;
 const itemsPerBatch = 100;
-/** Failure reasons listed; the rest are summed up. Failures beyond are not examined. */
+/** Max failure reasons listed; the rest are summed up. Further failures are not examined. */
 const mostReasons = 20;
 const mostFailuresRead = 10_000;
 
@@ -130,7 +130,7 @@ export function importsService(dependencies: ImportsDependencies): StartService<
       return outcome;
     };
 
-    /** Spool and open a file. Close it to delete it. Errors: ImportError; those of `spool`; DomainError. */
+    /** Spool and open a file. Closing it deletes it. Errors: ImportError; those of `spool`; DomainError. */
     const receive = async ({ name, format, columns, bytes }: ImportUpload, signal: AbortSignal, asked: AbortSignal) => {
       refuseOverQuota(dependencies);
       if (onDisk >= mostRunning) {
@@ -241,7 +241,7 @@ export function importsService(dependencies: ImportsDependencies): StartService<
     };
   };
 
-  /** Errors: DomainError `store_unavailable`; those of the bytes; the signal's reason. */
+  /** Errors: DomainError `store_unavailable`; those of the byte stream; the signal's reason. */
   const spool = async (path: string, bytes: AsyncIterable<Buffer>, signal: AbortSignal): Promise<void> => {
     await mkdir(dir, { recursive: true, mode: 0o700 });
     const file = createWriteStream(path, { flags: 'wx', mode: 0o600 });
@@ -253,11 +253,11 @@ export function importsService(dependencies: ImportsDependencies): StartService<
       if (cause !== ofFile || errorCode(cause) === undefined) throw cause;
       throw new DomainError('store_unavailable', `the file cannot be kept: ${errorMessage(cause)}`, { cause });
     });
-    // A stalled sender blocks the pipeline, even when aborted.
+    // A stalled sender blocks the pipeline even after an abort.
     try {
       await Promise.race([written, once(signal, 'abort').then(() => signal.throwIfAborted())]);
     } finally {
-      // A file still being opened would appear after its deletion.
+      // A file that is still being opened would appear after its deletion.
       if (!file.closed) await new Promise<void>((resolve) => file.once('close', () => resolve()).destroy());
     }
   };
@@ -278,7 +278,7 @@ const leftOutOf = async (source: ImportSource): Promise<[reason: string, count: 
 
 type Counts = Pick<ImportResponse, 'items' | 'created' | 'revisits' | 'skipped'>;
 
-/** Over all runs of this file. */
+/** Counts over all runs of this file. */
 function countsOf({ next, counts }: ImportCheckpoint): Counts {
   const { accepted, revisit, blacklisted } = counts;
   const skipped = Object.entries(counts.skipped).map(([reason, count]) => ({ reason, count }));
@@ -305,16 +305,16 @@ function reasonOf(error: unknown): string {
   return error instanceof ImportError || error instanceof DomainError ? error.message : unexpected;
 }
 
-/** While a queue is full or the disk fails. */
+/** Retry time while a queue is full or the disk fails. */
 function askedMsOf(error: unknown): number | null {
   const passes = error instanceof DomainError && (error.code === 'overloaded' || error.code === 'store_unavailable');
   return passes ? (error.retryAfterS ?? 0) * 1000 : null;
 }
 
-/** 64 MB of JSON read whole take some 600 MB. */
+/** Reading 64 MB of JSON at once takes some 600 MB. */
 const maxHeapMb = 1024;
 
-/** Open a file; its items can be read once. Errors, also of items: ImportError; the signal's reason. */
+/** Open a file. Its items can be read once. Errors, also of items: ImportError; the signal's reason. */
 async function openImportReader(
   file: { path: string; name: string; format: ImportFormat | null; columns: string | null },
   signal: AbortSignal,

@@ -38,9 +38,9 @@ interface PageIndexerDependencies extends Pick<LibraryParts, 'ask' | 'reader' | 
 
 interface PageToIndex extends BatchedPage {
   page: Page;
-  /** Of the job that indexes its text; null for a bare chunk. */
+  /** The job that indexes the page's text; null for a bare chunk. */
   attempt: Attempt | null;
-  /** Its new text, which replaces the stored one. */
+  /** New text that replaces the stored one. */
   replacement?: Replacement | undefined;
 }
 
@@ -54,7 +54,7 @@ interface EmbeddedPages extends PreparedPages {
   vectors: ReadonlyMap<number, Float32Array>;
 }
 
-/** How long pages wait for an inactive model, ms. */
+/** Max wait of pages for an inactive model, ms. */
 const patienceMs = 5000;
 
 export function pageIndexer(dependencies: PageIndexerDependencies): PageIndexer {
@@ -133,7 +133,7 @@ interface IndexPageDependencies extends Pick<LibraryParts, 'ask' | 'reader' | 'c
 
 export function indexPageHandler(dependencies: IndexPageDependencies): JobHandler {
   const { ask, reader, commit, index, segmentOfChunks, readEntities } = dependencies;
-  /** False if the page has other chunks by now. Found under its old labels until the index has the new ones. */
+  /** False if the page has other chunks by now. Searches use its old labels until the index has the new ones. */
   const relabel = async (attempt: Attempt, page: Page, segment: SharedArrayBuffer): Promise<boolean> => {
     const taken = await commit(relabelPage(attempt, page, null));
     if (taken === null) return false;
@@ -146,7 +146,7 @@ export function indexPageHandler(dependencies: IndexPageDependencies): JobHandle
     } finally {
       const now = reader.pages.head(page.no);
       if (now?.first_label !== labels.first) await ask('index.remove', { pages: [labels] });
-      // Files may have words of a page that was forgotten meanwhile.
+      // Files may contain words of a page that was forgotten meanwhile.
       if (now === undefined) await commit(relabelPage(attempt, page, labels));
     }
   };
@@ -155,11 +155,11 @@ export function indexPageHandler(dependencies: IndexPageDependencies): JobHandle
     if (page === undefined) throw noText();
     if (page.index_job !== job.no) {
       let read: Page | undefined = page;
-      // A later job indexes later facts.
+      // Facts that changed meanwhile belong to a later job.
       while (read?.facts_job === job.no && read.chunk_count > 0) {
         const segment = await segmentOfChunks(chunkedTextOf(reader, read), signal);
         if ((await relabel(attempt, read, segment)) || !ownsJob(reader, attempt)) return undefined;
-        read = reader.pages.get(page.no); // an earlier job has changed its labels meanwhile
+        read = reader.pages.get(page.no); // an earlier job may have changed the labels
       }
       return undefined;
     }
@@ -176,7 +176,7 @@ export function indexPageHandler(dependencies: IndexPageDependencies): JobHandle
   };
 }
 
-/** A provider that is down or refuses its key affects every page: do not retry them one by one. */
+/** A provider that is down or refuses its key fails every page, so do not retry them one by one. */
 function mayBeOnePage(error: unknown): boolean {
   return !(error instanceof BreakerOpenError) && !(error instanceof ProviderError && !error.mayBeOneText);
 }
@@ -185,17 +185,17 @@ function noText(): JobError {
   return new JobError('the page has no text', { permanent: true });
 }
 
-/* Vectors of outside models: a page waits for the active one, and briefly for others, which then get a gap. */
+/* Vectors of outside models. A page waits for the active model, and briefly for others, which then get a gap. */
 
 class TooLate extends Error {}
 
-/** Gives rows by space; none for a model with a gap. Errors: of the active model's provider; the signal's reason. */
+/** Returns rows by space; none for a model with a gap. Errors: of the active model's provider; the signal's reason. */
 function outsideVectors({
   embedders,
   reader,
   calibrate,
 }: Pick<PageIndexerDependencies, 'embedders' | 'reader' | 'calibrate'>) {
-  /** Spaces of slow models: not asked until their backfills have closed the gaps. */
+  /** Spaces of slow models: not called again until their backfills have closed the gaps. */
   const late = new Set<number>();
 
   const isLeftToBackfill = ({ space }: EmbeddingModel): boolean => {

@@ -1,4 +1,4 @@
-/** Accepts pages; answers when the decision is durable. Pages without text become findable by their facts. */
+/** Accepts pages, and answers when the decision is durable. Makes pages without text searchable by their facts. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import pLimit from 'p-limit';
@@ -18,14 +18,14 @@ interface IntakeDependencies
   extends PreparerDependencies,
     BarePagesDependencies,
     Pick<LibraryParts, 'commit' | 'metrics'> {
-  /** `storage.max_bytes`, and a reader of the store's size. */
+  /** `storage.max_bytes`, and a function that reads the store's size. */
   quotaBytes: number | null;
   usedBytes: () => number;
 }
 
 type Quota = Pick<IntakeDependencies, 'quotaBytes' | 'usedBytes'>;
 
-/** Why nothing new is stored, or null. */
+/** Why nothing new can be stored, or null. */
 export function overQuota({ quotaBytes, usedBytes }: Quota): string | null {
   if (quotaBytes === null || usedBytes() < quotaBytes) return null;
   return `the store has reached storage.max_bytes, ${quotaBytes} bytes`;
@@ -71,7 +71,7 @@ export function intakeService(dependencies: IntakeDependencies): StartService<In
     'demo.add': (_request, signal) =>
       demosInTurn(async () => {
         if (reader.pages.count() > 0) throw new DomainError('conflict', 'demo pages need a library without pages');
-        await ask('demo.remove', {}); // rules that block deleted demo pages
+        await ask('demo.remove', {}); // removes rules that block deleted demo pages
         const demo: DemoPage[] = JSON.parse(await readFile(join(programDir, 'models', 'demo.json'), 'utf8'));
         const pages = demo.flatMap((page) => demoSubmissions(page, now()));
         const results = await handlers['page.ingestBatch']({ pages }, signal);
@@ -99,7 +99,7 @@ function outcomeOf(decision: IngestDecision): IngestOutcome {
   }
 }
 
-/* Pages without indexed text get a bare chunk of title, author, host, tags and note. Rows show which pages lack it. */
+/* Pages without indexed text get a bare chunk of title, author, host, tags and note. Their rows show which lack it. */
 
 interface BarePagesDependencies extends Pick<LibraryParts, 'ask' | 'reader' | 'feed' | 'log'> {
   index: PageIndexer;
@@ -108,18 +108,18 @@ interface BarePagesDependencies extends Pick<LibraryParts, 'ask' | 'reader' | 'f
 /** Four batches, so pages with text never wait long. */
 const width = 32;
 const minuteMs = 60_000;
-/** After failures of a provider or disk: a day. */
+/** Max wait after failures of a provider or disk: a day. */
 const maxWaitMinutes = 24 * 60;
 const notFindable = 'pages without a text could not be made findable: tried again';
 
 function makeBarePagesFindable({ ask, reader, feed, index, log }: BarePagesDependencies): () => Promise<void> {
   const background = new Background(log);
   const waiting = new Set<number>();
-  /** Their chunk may be in the store but not in the index. */
+  /** Pages whose chunk may be in the store but not in the index. */
   const failed = new Set<number>();
   const limit = pLimit(width);
   let isQueued = false;
-  /** Minutes until failed ones are tried again, doubled after each failure. */
+  /** Minutes until failed pages are tried again. Doubles after each failure. */
   let waitMinutes = 1;
   let minutes = 0;
 

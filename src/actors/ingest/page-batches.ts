@@ -1,25 +1,25 @@
 /**
- * Batches pages to index: with an idle thread a page starts at once, else pages share a task, a segment and a commit. A
+ * Batches pages to index. With an idle thread a page starts at once; else pages share a task, a segment and a commit. A
  * second thread starts for a full batch or next to long texts. Pages of a failed batch are retried one by one.
  */
 export interface BatchedPage {
-  /** An error rejects the page. */
+  /** If it throws, the page is rejected. */
   readText: () => string;
   signal: AbortSignal;
 }
 
 export interface PageBatchesOptions<Page extends BatchedPage, Prepared> {
   threads: number;
-  /** The threads' part. Rejects when the signal is aborted. */
+  /** The work of a thread. Rejects when the signal is aborted. */
   prepare: (pages: readonly Page[], texts: readonly string[], signal: AbortSignal) => Promise<Prepared>;
-  /** The part after the thread, which is then free for the next batch. Rejects as `prepare` does. */
+  /** The work after the thread, which is then free for the next batch. Rejects as `prepare` does. */
   embed?: (
     pages: readonly Page[],
     texts: readonly string[],
     prepared: Prepared,
     signal: AbortSignal,
   ) => Promise<Prepared>;
-  /** Whether a batch's error may be caused by one page; else all pages fail. Default: always. */
+  /** Whether one page may have caused a batch's error; otherwise all its pages fail. Default: always. */
   mayBeOnePage?: (error: unknown) => boolean;
   /** Store and index the results. Returns each page's error or null. */
   finish: (pages: readonly Page[], prepared: Prepared) => Promise<(Error | null)[]>;
@@ -28,16 +28,16 @@ export interface PageBatchesOptions<Page extends BatchedPage, Prepared> {
 interface Entry<Page> {
   page: Page;
   text: string | null;
-  /** Its batch failed. */
+  /** Retried alone, because its batch failed. */
   alone: boolean;
   resolve: () => void;
   reject: (error: unknown) => void;
 }
 
 const maxPages = 8;
-/** UTF-16 units per batch: some 30 ms of work. A longer page is a batch of its own. */
+/** UTF-16 units per batch: some 30 ms of work. A longer page gets a batch of its own. */
 const maxLength = 131_072;
-/** After this time, ms, a batch counts as long: many times the usual, and about the start of a thread. */
+/** A batch that takes longer, ms, counts as long. It is many times the usual, and about the start of a thread. */
 const longMs = 2000;
 
 export class PageBatches<Page extends BatchedPage, Prepared> {
@@ -69,7 +69,7 @@ export class PageBatches<Page extends BatchedPage, Prepared> {
     }
   }
 
-  /** Each thread may have a batch, and one more may wait, if large enough. */
+  /** Each thread may have a batch, and one more large batch may wait. */
   #hasRoom(): boolean {
     const { threads } = this.#options;
     if (this.#waiting.length >= maxPages) return this.#running <= threads;
@@ -108,7 +108,7 @@ export class PageBatches<Page extends BatchedPage, Prepared> {
     }
   }
 
-  /** Null if the batch failed and its pages are retried one by one. */
+  /** Null if the batch failed. Its pages are then retried one by one. */
   async #prepare(batch: readonly Entry<Page>[]): Promise<{ value: Prepared } | null> {
     const stop = new AbortController();
     const abort = (event: Event) => stop.abort((event.target as AbortSignal).reason);
@@ -149,7 +149,7 @@ export class PageBatches<Page extends BatchedPage, Prepared> {
   }
 }
 
-/** Null if unreadable; then the entry is rejected. */
+/** Null if the text is unreadable; then the entry is rejected. */
 function readEntry<Page extends BatchedPage>(entry: Entry<Page>): string | null {
   try {
     entry.page.signal.throwIfAborted();

@@ -64,7 +64,7 @@ export function submissionPreparer(dependencies: PreparerDependencies) {
     };
   };
 
-  /** A raw batch item: its submission or reason of rejection. Throws other errors. */
+  /** Turns an unparsed batch item into a submission or a reason for its rejection. Throws other errors. */
   const prepareItem = async (item: unknown): Promise<PageSubmission | { rejected: string }> => {
     const keyPath = prototypeKeyPath(item);
     if (keyPath !== null) return { rejected: `${shortPath(keyPath)}: this key is not allowed` };
@@ -81,12 +81,12 @@ export function submissionPreparer(dependencies: PreparerDependencies) {
   return { prepare, prepareItem };
 }
 
-/** A lone half of a surrogate pair, as extraction may leave, would shift offsets: it becomes U+FFFD. */
+/** Extraction may leave a lone half of a surrogate pair, which would shift offsets. It becomes U+FFFD. */
 function wellFormed(text: string | null | undefined): string | null {
   return text == null ? null : text.toWellFormed();
 }
 
-/** Path elements shown at either end. */
+/** Path elements shown at each end. */
 const shownParts = 10;
 
 function shortPath(path: readonly (string | number)[]): string {

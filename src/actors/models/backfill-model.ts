@@ -5,11 +5,11 @@
  * 1. plan, once: count chunks and tokens; calibrate the floor of an outside model, which also checks its provider
  * 2. load the model's space, with what earlier attempts stored
  * 3. sweep: embed slices in parallel, store them in page order with the cursor, add them to the space; for the built-in
- *    model, only leave gaps (fill-built-in.ts)
+ * model, only leave gaps (fill-built-in.ts)
  * 4. the same for the pages of gaps; then seal, or repeat if a gap came meanwhile
  *
- * Refused texts are stored as refused; beyond `fewRefusals` and `refusedShare`, the backfill fails. An open breaker, or
- * the call that opened it, ends the attempt, uncounted, until its cooldown is over: one job makes all the calls.
+ * Refused texts are stored as refused; above `fewRefusals` and `refusedShare`, the backfill fails. An open breaker, or
+ * the call that opened it, ends the attempt until its cooldown is over; the attempt does not count.
  */
 import {
   type EmbeddedPage,
@@ -36,10 +36,10 @@ import { type CalibrateOutside, type EmbeddedTexts, embedPages } from './model-e
 interface BackfillDependencies extends Pick<LibraryParts, 'ask' | 'reader' | 'now' | 'monotonic'> {
   embedders: Pick<Embedders, 'documentVectors' | 'passages' | 'breakerOf'>;
   calibrate: CalibrateOutside;
-  /** Slices that are read ahead and embedded while one is stored. */
+  /** Slices that are read and embedded in advance while one is stored. */
   width: number;
   takeTurn: TakeTurn;
-  /** Whether the names that the encoder sees are kept. */
+  /** Whether names found by the encoder are stored. */
   readNames: boolean;
 }
 
@@ -53,7 +53,7 @@ const unusableEncoderMs = 120_000;
 const gapsAtOnce = 64;
 /** Pages checked for missing vectors in one transaction: some ms. */
 const gapsOpenedAtOnce = 500;
-/** Max chunks that a provider may refuse: a few in any collection, or this share of it. */
+/** Max chunks that a provider may refuse: this number, or this share of all chunks if that is more. */
 const fewRefusals = 10;
 const refusedShare = 0.05;
 
@@ -85,7 +85,7 @@ export function backfillHandler(dependencies: BackfillDependencies): JobHandler 
   };
 }
 
-/** One attempt at a backfill. Errors: as of the handler, before an open breaker is recognised. */
+/** One attempt at a backfill. Errors: as of the handler, but an open breaker is not yet recognized. */
 async function fillModel(
   { ask, reader, embedders, calibrate, width, takeTurn, readNames, now, monotonic }: BackfillDependencies,
   { found, model, job, context }: { found: Backfill; model: EmbeddingModel; job: Job; context: JobContext },
@@ -94,21 +94,21 @@ async function fillModel(
   const { signal, checkpoint } = context;
   const ofEncoder = isBuiltIn(model);
   const isNew = found.total_chunks === null;
-  /** What the backfill's row counts. */
+  /** The counts in the backfill's row. */
   const goingOn = (): { chunks: number; tokens: number } => {
     const row = reader.backfills.get(space);
     return { chunks: row?.embedded_chunks ?? 0, tokens: row?.total_tokens ?? 0 };
   };
-  // Counting reads all pages, and each captured page starts a fill: the built-in model uses its last counts.
+  // Counting reads all pages, and each captured page starts a fill, so the built-in model reuses its last counts.
   const counts = ofEncoder && !isNew ? goingOn() : await countPages(reader, signal);
-  /** Chunks that are refused: of the pages that are done, and of this attempt. Further ones will be asked about again. */
+  /** Refused chunks: of finished pages, and of this attempt. Chunks after the cursor are sent again. */
   let refusals = refusedIn(reader, space, found.cursor < found.last_page ? found.cursor : undefined).chunks;
-  /** The clock of the speed: time between two stored slices. */
+  /** Time of the last stored slice, to measure the speed. */
   let lapAt = monotonic();
 
   const embed = async (slice: PageSlice): Promise<EmbeddedSlice> => {
     if (slice.pages.length === 0) return { slice, pages: [] };
-    // Since the plan the collection may have grown by what was indexed with vectors of the model.
+    // The collection may have grown since the plan, by pages that were indexed with vectors of the model.
     const most = Math.max(fewRefusals, Math.floor(counts.chunks * refusedShare));
     const tolerated = Math.max(0, most - refusals);
     const embedded = await embedPages(embedders, model, slice.pages, { signal, tolerated });
@@ -126,7 +126,7 @@ async function fillModel(
     return stored;
   };
 
-  /** They are in the store: what does not come in now comes when the space is opened the next time. */
+  /** The rows are in the store already: if adding fails, the space gets them when it opens next. */
   const addToSpace = async (stored: readonly StoredRows[]): Promise<void> => {
     if (stored.length === 0) return;
     const rows = joined(stored);
@@ -135,24 +135,24 @@ async function fillModel(
     const whole = pages.map(({ first }) => first);
     await ask('index.addVectors', { model_id: id, space, chunks, rows, whole });
     if (id !== reader.models.activeId()) return;
-    // Where topics do not answer any more, the next start finds the pages.
+    // If the clusters service has stopped, the next start finds the pages.
     await ask('cluster.place', { page_nos: pages.map(({ page_no }) => page_no) }).catch(() => {});
   };
 
   const leaveGaps = async (): Promise<void> => {
-    // No checkpoint where the sweep is over: it would clear the attempt, and a crash, of what the fill is still to do.
+    // No checkpoint after the sweep: it would reset the counts of attempts and crashes before the fill begins.
     const isOver = ({ cursor, last_page } = reader.backfills.get(space) ?? found) => cursor >= last_page;
     while (!isOver()) if ((await checkpoint(openGaps(space, now(), gapsOpenedAtOnce))) === null) throw gone();
   };
 
-  /** Where an attempt failed, the texts that it may have failed over are stored one by one. */
+  /** After a failed attempt, the texts that may have caused it are stored one by one. */
   const fillBuiltIn = async (): Promise<void> => {
     const isCareful = job.attempts > 1;
     const attempt = { signal, goOn: goOnUnlessSuspect(job, context) };
     for (let batches = 0; ; batches++) {
       signal.throwIfAborted();
       const embedded = await takeTurn(async () => {
-        // Read when it is its turn: pages may have come and gone.
+        // Read just before use, as pages may have come and gone.
         const slice = nextBatch(reader, model, isCareful && batches < batchChunks ? 1 : batchChunks);
         return slice === null ? null : embed(slice);
       }, attempt);
@@ -212,7 +212,7 @@ async function fillModel(
   }
 }
 
-/** What was made of a slice, page by page. Shapes: rows of all its chunks; `refused` by their places among them. */
+/** The results of a slice, page by page. Shapes: rows of all its chunks; `refused` by their indexes among them. */
 function pagesOf({ pages }: PageSlice, dim: number, { rows, refused, names }: EmbeddedTexts): EmbeddedPage[] {
   let from = 0;
   return pages.map(({ page_no, first, count, ordinals }) => {
@@ -228,7 +228,7 @@ function pagesOf({ pages }: PageSlice, dim: number, { rows, refused, names }: Em
   });
 }
 
-/** Rows of all pages: where they lie one behind the other already, as those of a slice do, without copying them. */
+/** Rows of all pages. Copies nothing if they are adjacent in memory, as those of a slice are. */
 function joined(pages: readonly StoredRows[]): Float32Array {
   const { buffer, byteOffset } = pages[0].rows;
   let end = byteOffset;
@@ -242,7 +242,7 @@ function joined(pages: readonly StoredRows[]): Float32Array {
     : joinedRows(pages.map(({ rows }) => rows));
 }
 
-/** The same promise: its failure is dealt with when its turn comes. */
+/** The same promise. Its failure is handled when its result is awaited. */
 function toldLater<Value>(promise: Promise<Value>): Promise<Value> {
   promise.catch(() => {});
   return promise;

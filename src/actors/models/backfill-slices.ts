@@ -1,4 +1,4 @@
-/** The pages of a backfill in slices: each is read from the store, embedded and stored in some tens of ms. */
+/** Divides the pages of a backfill into slices. Reading, embedding and storing a slice takes some tens of ms. */
 import type { Chunk } from '../../domain/page.ts';
 import type { StoreReader } from '../../store/store.ts';
 import { inParts } from '../system/background.ts';
@@ -6,33 +6,33 @@ import { inParts } from '../system/background.ts';
 export interface PageToEmbed {
   page_no: number;
   first: number;
-  /** Chunks of the page. */
+  /** Number of chunks of the page. */
   count: number;
   title: string | null;
   text: string;
-  /** Those to embed now, which lack their vectors. */
+  /** Chunks that lack vectors. */
   ordinals: number[];
   chunks: Chunk[];
 }
 
 export interface PageSlice {
   pages: PageToEmbed[];
-  /** Chunks of pages in the slice that have their vectors already. */
+  /** Number of chunks in the slice that have vectors already. */
   found: number;
-  /** Pages with nothing to do. */
+  /** Pages without missing vectors. */
   closed: number[];
-  /** The last page looked at. */
+  /** The last page examined. */
   upTo: number;
 }
 
-/** A slice ends at one of these: chunks, UTF-16 units, pages. With 64, 128 and 256: 1.06, 0.85 and 0.91 ms a chunk. */
+/** Max chunks, UTF-16 units and pages of a slice. Chunks of 64, 128 and 256: 1.06, 0.85 and 0.91 ms per chunk. */
 const maxChunks = 128;
 const maxLength = 262_144;
 const maxPages = 1000;
-/** Pages counted between two turns of the event loop. */
+/** Pages counted per turn of the event loop. */
 const countedPages = 200;
 
-/** Slices of the pages after `cursor` up to `lastPage`, each read when it is asked for. */
+/** Slices of the pages after `cursor` up to `lastPage`. Each is read on demand. */
 export function* slicesFrom(
   reader: StoreReader,
   space: number,
@@ -46,7 +46,7 @@ export function* slicesFrom(
   }
 }
 
-/** The first of these pages, as many as a slice takes. */
+/** A slice of the first of these pages. */
 export function sliceOf(reader: StoreReader, space: number, numbers: Iterable<number>): PageSlice {
   const slice: PageSlice = { pages: [], found: 0, closed: [], upTo: 0 };
   let taken = 0;
@@ -74,13 +74,13 @@ export function sliceOf(reader: StoreReader, space: number, numbers: Iterable<nu
   return slice;
 }
 
-/** Ordinals of a page's chunks that lack their vectors in a space: all of them, those that were refused, or none. */
+/** Ordinals of a page's chunks that lack vectors in a space: all, the refused ones, or none. */
 function ordinalsLacking(reader: StoreReader, space: number, no: number): number[] {
   if (reader.vectors.has(space, no)) return reader.refusedTexts.get(space, no)?.ordinals ?? [];
   return [...reader.pages.chunks(no).keys()];
 }
 
-/** What the provider refuses of a space's pages up to a number, and why the last of it; null for nothing. */
+/** Refused chunks of a space's pages up to a number, and the reason for the last one; null if there are none. */
 export function refusedIn(
   reader: StoreReader,
   space: number,
@@ -96,7 +96,7 @@ export function refusedIn(
   return refused;
 }
 
-/** Chunks and tokens of all pages; of those without vectors in the space, if one is given. */
+/** Chunks and tokens of all pages, or of those without vectors in the given space. */
 export async function countPages(
   reader: StoreReader,
   signal: AbortSignal | undefined,

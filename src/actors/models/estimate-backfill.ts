@@ -1,17 +1,17 @@
-/** Estimates a backfill: chunks, tokens and cost are counted; the duration is that of an earlier one of its kind. */
+/** Estimates a backfill: counts chunks, tokens and cost; takes the duration from an earlier backfill of its kind. */
 import { type BackfillEstimateResponse, type EmbeddingModel, isOutside } from '../../domain/model.ts';
 import { ollamaProvider } from '../../domain/usual-address.ts';
 import type { LibraryParts } from '../system/service.ts';
 import { countPages } from './backfill-slices.ts';
 
 export interface EstimateDependencies extends Pick<LibraryParts, 'reader'> {
-  /** US dollars for a million tokens, by name of the model. */
+  /** US dollars per million tokens, by model name. */
   prices: Readonly<Record<string, number>>;
 }
 
 const tokensPerPrice = 1_000_000;
 
-/** What so many tokens cost with a model, US dollars: 0 for a local model, null without a price. */
+/** Cost of these tokens with a model, US dollars: 0 for a local model, null without a price. */
 export function costOf(
   tokens: number,
   model: Pick<EmbeddingModel, 'provider' | 'model_name'>,
@@ -23,7 +23,7 @@ export function costOf(
 }
 
 export function backfillEstimator({ reader, prices }: EstimateDependencies) {
-  /** In earlier backfills of a model of this kind, chunks per ms; null for none. */
+  /** Chunks per ms in earlier backfills of this kind of model; null if there were none. */
   const speedBefore = (model: EmbeddingModel): number | null => {
     const speeds = reader.backfills.all().flatMap(({ model_id, made_chunks, busy_ms }) => {
       const other = reader.models.get(model_id);

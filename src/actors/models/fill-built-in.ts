@@ -1,6 +1,6 @@
 /**
  * Fills the gaps of the built-in model: first chunks of all pages, the newest first, then the others. Each small batch
- * is read from the store when its turn comes, and durable before the next. Libraries of a host take turns.
+ * is read just before use, and durable before the next. The libraries of a host take turns.
  */
 import { type EmbeddingModel, localProvider } from '../../domain/model.ts';
 import { BreakerOpenError } from '../../providers/resilient-call.ts';
@@ -9,7 +9,7 @@ import type { Semaphore } from '../../threads/semaphore.ts';
 import type { JobContext } from '../system/job-actor.ts';
 import type { PageSlice, PageToEmbed } from './backfill-slices.ts';
 
-/** Runs work in the library's turn, with the time limit from then on. Errors: of the work; the signal's reason. */
+/** Runs work in the library's turn; the time limit starts then. Errors: of the work; the signal's reason. */
 export type TakeTurn = <Result>(
   work: () => Promise<Result>,
   attempt: Pick<JobContext, 'signal' | 'goOn'>,
@@ -19,19 +19,19 @@ export type TakeTurn = <Result>(
 const goOnMs = 60_000;
 
 export interface EncoderTurns {
-  /** One place for all libraries of a host. */
+  /** One place, shared by all libraries of a host. */
   place: Pick<Semaphore, 'acquire' | 'release'>;
   library: string;
-  /** Max share of one core for all filling, above 0 to 1. */
+  /** Max share of one core that filling uses, in (0, 1]. */
   pace: number;
   monotonic: () => number;
   after: (ms: number, run: () => void) => void;
 }
 
-/** After each turn the place stays taken as long as the pace demands, while the library stores the result. */
+/** After each turn the place stays taken for a pause that keeps the pace. The library stores the result meanwhile. */
 export function encoderTurns({ place, library, pace, monotonic, after }: EncoderTurns): TakeTurn {
   return async (work, { signal, goOn }) => {
-    // One that is asked to stop has its signal end the wait.
+    // A stop request ends the wait by its signal.
     const waiting = setInterval(() => goOn().catch(() => {}), goOnMs);
     await place.acquire(signal, library).finally(() => clearInterval(waiting));
     const began = monotonic();
@@ -45,12 +45,12 @@ export function encoderTurns({ place, library, pace, monotonic, after }: Encoder
   };
 }
 
-/** Chunks of a batch: some seconds. All rows of a page are one value, so a long page is rewritten in growing steps. */
+/** Chunks of a batch: some seconds. All rows of a page are one value, which each batch of a long page rewrites. */
 export const batchChunks = 16;
 const mostChunks = 64;
 const growth = 1 / 8;
 
-/** The next chunks to embed; null without a gap. Errors: BreakerOpenError while filling is paused. */
+/** The next chunks to embed; null if there is no gap. Errors: BreakerOpenError while filling is paused. */
 export function nextBatch(reader: StoreReader, { space }: EmbeddingModel, chunks: number): PageSlice | null {
   if (reader.models.isFillPaused()) throw new BreakerOpenError(localProvider, 0);
   const numbers = reader.backfills.newestGaps(space, chunks);
@@ -76,7 +76,7 @@ const firstOf = ({ ordinals, chunks }: PageToEmbed, count: number) => ({
   chunks: chunks.slice(0, count),
 });
 
-/** A page with its chunks that lack vectors; null if there are none. */
+/** A page with its chunks that lack vectors; null if none lacks them. */
 function pageOf(reader: StoreReader, space: number, no: number): PageToEmbed | null {
   const page = reader.pages.head(no);
   if (page === undefined || page.chunk_count === 0) return null;

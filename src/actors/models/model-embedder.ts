@@ -1,4 +1,4 @@
-/** Embeds stored pages by any model of the registry. */
+/** Embeds stored pages with any registered model. */
 import floorSample from '../../../models/floor-sample.json' with { type: 'json' };
 import { setModelFloor } from '../../commands/manage-models.ts';
 import { embeddingTexts, passagesToEmbed } from '../../compute/embedding/embedding-text.ts';
@@ -14,13 +14,13 @@ import type { PageToEmbed } from './backfill-slices.ts';
 type PageTexts = Pick<PageToEmbed, 'title' | 'text' | 'ordinals' | 'chunks'>;
 
 export interface EmbeddedTexts extends TextVectors {
-  /** Names in each chunk, as places of the page; null where the encoder did not read them. */
+  /** Names in each chunk, with page offsets. Null if the encoder did not read them. */
   names: NameSpans[] | null;
 }
 
 /**
- * Vectors of pages and, from the encoder, the names in each chunk. Shapes: chunks, page by page × dim; zeros for those
- * without terms or vector: an outside provider may refuse at most `tolerated`. Errors: those of the provider.
+ * Vectors of pages and, from the encoder, the names in each chunk. Shapes: one row per chunk, page by page; zeros for
+ * chunks without terms and refused ones. An outside provider may refuse at most `tolerated`. Errors: the provider's.
  */
 export async function embedPages(
   embedders: Pick<Embedders, 'documentVectors' | 'passages'>,
@@ -37,7 +37,7 @@ export async function embedPages(
   return { ...(await embedApart(passages, { dim: model.dim, embed, tolerated })), names: null };
 }
 
-/** The passages of pages through the encoder; names are places of their pages. Errors: as of `passages`. */
+/** Embeds pages' passages with the encoder; names get page offsets. Errors: as `passages`. */
 export async function encodePages(
   embedders: Pick<Embedders, 'passages'>,
   pages: readonly PageTexts[],
@@ -53,24 +53,24 @@ export async function encodePages(
 
 /*
  * Embeds texts at a provider that may refuse some (too long, a content filter, a vector of NaN). A refused batch is
- * halved until the texts at fault are alone: some 2 r log2(n / r) calls for r of n texts. A harmless text is sent
- * first: if it is refused too, the provider or its settings are at fault, and no other text is sent.
+ * halved until each refused text is alone: some 2 r log2(n / r) calls for r of n texts. First a harmless text is sent:
+ * if it is refused too, the provider or its settings are wrong, and no other text is sent.
  */
 
 interface TextVectors {
-  /** One row a text, zeros for one that is refused. */
+  /** One row per text; zeros for a refused text. */
   rows: Float32Array;
   refused: ReadonlyMap<number, string>;
 }
 
 interface EmbedApartOptions {
   dim: number;
-  /** Vectors of texts, one after the other. */
+  /** Returns the vectors of the texts in one array. */
   embed: (texts: readonly string[]) => Promise<Float32Array>;
   tolerated: number;
 }
 
-/** Errors: those of `embed` that no text causes; a refusal beyond the tolerated ones, or of a harmless text too. */
+/** Errors: those of `embed`; a refusal only if a harmless text is refused too, or more than `tolerated` are. */
 export async function embedApart(
   texts: readonly string[],
   { dim, embed, tolerated }: EmbedApartOptions,
@@ -111,15 +111,15 @@ function isRefusal(error: unknown): error is ProviderError {
 }
 
 /*
- * Measures an outside model's floor once, by three small requests: without one, any passage would match any query. It is
- * the 95th percentile of the cosines of unrelated queries and passages, below which dense hits are dropped. One
- * unrelated passage in twenty is above: it removes noise, it does not rank. The sample has a passage and two queries for
- * each of 20 unrelated subjects, so 760 unrelated pairs.
+ * Measures the floor of an outside model once, by three small requests. The floor is the 95th percentile of the cosines
+ * of unrelated queries and passages; dense hits below it are dropped. It removes noise but does not rank: one unrelated
+ * passage in twenty is above it. Without a floor, any passage would match any query. The sample has a passage and two
+ * queries for each of 20 unrelated subjects, so 760 unrelated pairs.
  */
 
 const floorQuantile = 0.95;
 
-/** The floor from the unit vectors of the sample's passages, and of its queries by subject. */
+/** The floor, from the unit vectors of the sample's passages, and of its queries by subject. */
 function floorOfSample(passages: readonly Float32Array[], queries: readonly Float32Array[][]): number {
   const dot = (a: Float32Array, b: Float32Array) => a.reduce((sum, each, at) => sum + each * b[at], 0);
   const cosines = queries
@@ -141,7 +141,7 @@ interface FloorCalibration {
 export type CalibrateOutside = (model: EmbeddingModel, signal: AbortSignal) => Promise<void>;
 
 export function floorCalibrator({ embedders, reader, commit }: FloorCalibration): CalibrateOutside {
-  /** By vector space: concurrent callers share one measurement and its error. */
+  /** By vector space. Concurrent callers share one measurement and its error. */
   const measuring = new Map<number, Promise<void>>();
 
   const measure = async (model: EmbeddingModel): Promise<void> => {

@@ -1,7 +1,7 @@
 /**
- * Embedding models: registers, deletes and activates them, estimates and starts backfills. Before the active pointer
- * moves, all vectors are in memory; a search reads it once. Before the answer to a deletion, the model's row, its files
- * and, in slices, its vectors are deleted; the next start deletes what a crash leaves.
+ * Embedding models: registers, deletes and activates them, estimates and starts backfills. A model is activated only
+ * with all vectors in memory; a search reads the active pointer once. A deletion answers after the model's row, files
+ * and, in slices, vectors are deleted. The next start deletes what a crash leaves.
  */
 
 import { pauseFill, startBackfill } from '../../commands/backfill-model.ts';
@@ -30,11 +30,11 @@ import { backfillEstimator, type EstimateDependencies } from './estimate-backfil
 interface ModelsDependencies
   extends EstimateDependencies,
     Pick<LibraryParts, 'ask' | 'commit' | 'maxAttempts' | 'log' | 'now'> {
-  /** Whether models of this outside provider may be registered. */
+  /** Whether models of this outside provider can be registered. */
   isKnownProvider: (provider: string) => boolean;
-  /** Max tokens of a chunk, which every model must be able to read. */
+  /** Max tokens of a chunk. Every model must accept as many. */
   chunkBudget: number;
-  /** What runs the encoder, or why it cannot be used; null before it is first used. */
+  /** The runtime of the encoder, or why it cannot be used; null before its first use. */
   encoderRuntime: () => string | null;
 }
 
@@ -128,7 +128,7 @@ export function modelsService(dependencies: ModelsDependencies): StartService<Mo
   };
 }
 
-/** Why a model cannot be registered: the field and its fault; null if it can. */
+/** Why a model cannot be registered: the field and its fault. Null if it can. */
 function problemOf(request: RegisterModelRequest, { chunkBudget, isKnownProvider }: ModelsDependencies): string | null {
   const { provider, model_name, dim, max_input_tokens } = request;
   if (request.id == null && modelIdOf(request).length > maxModelName) {
@@ -161,7 +161,7 @@ function progressOf(reader: StoreReader, model: EmbeddingModel): Partial<ModelIn
   return { vectors_pending: pending, pages_pending: pages, rate_per_s: rate, eta_s, paused };
 }
 
-/** How far a model's backfill is, with what its vectors lack for good. `chunks`: those of all pages. */
+/** Progress of a model's backfill, with the chunks that never get vectors. `chunks`: those of all pages. */
 function backfillOf(reader: StoreReader, model: EmbeddingModel, chunks: number): ModelBackfillResponse {
   const { id, space } = model;
   const row = reader.backfills.get(space);
@@ -172,7 +172,7 @@ function backfillOf(reader: StoreReader, model: EmbeddingModel, chunks: number):
   const refused = refusedIn(reader, space);
   const counted = refused.chunks === 1 ? '1 chunk has' : `${refused.chunks} chunks have`;
   const lacks = refused.reason === null ? null : `${counted} no vector: ${refused.reason}`;
-  // The built-in model's pages come and go without its backfill.
+  // Vectors of the built-in model change without its backfill, so they are counted.
   const counts = isBuiltIn(model)
     ? {
         total_chunks: chunks,

@@ -1,4 +1,4 @@
-/** Answers questions from what was read: by quoted sentences, a list of pages, or a language model. Stateless. */
+/** Answers questions from read pages: by quoted sentences, a list of pages, or a language model. Stateless. */
 import pLimit from 'p-limit';
 import { embeddingText } from '../../compute/embedding/embedding-text.ts';
 import { type ListQuestion, readListQuestion } from '../../compute/ranking/list-questions.ts';
@@ -41,7 +41,7 @@ export interface AskDependencies extends Pick<LibraryParts, 'reader' | 'now' | '
 type Search = (request: SearchRequest, signal: AbortSignal | undefined) => Promise<SearchResponse>;
 type Report = (event: AskEvent) => void;
 
-/** Pages that are searched, passages of each, and passages whose sentences are compared, or sent to a model. */
+/** Searched pages, passages per page, and passages whose sentences are compared or sent to a model. */
 const searchedPages = 6;
 const passagesPerPage = 3;
 export const comparedPassages = 5;
@@ -49,17 +49,17 @@ const sentPassages = 8;
 const comparedAtOnce = 6;
 const maxListedPages = 20;
 const maxListedVisits = 10;
-/** Concurrent questions with a model, and max waiting ones. */
+/** Max questions that are with a model, and that wait for it. */
 const generatedAtOnce = 2;
 const maxWaiting = 8;
-/** The encoder splits no query, so the limit is not used. */
+/** The encoder does not split queries, so the limit is not used. */
 const encoderModel = { ...builtInModel, max_input_tokens: 512 };
-/** Words. */
+/** Max words of a short question. */
 const shortQuestion = 6;
 
 const defaults: SearchRequest = {
   ...searchRequest.parse({ query: '-' }),
-  // An outside reranker gets no passages a second time; sentences are compared here.
+  // An outside reranker gets no passages here: sentences are compared below.
   ...{ suggest: 0, log: false, rerank: false, k: searchedPages, chunks_per_page: passagesPerPage },
 };
 
@@ -68,7 +68,7 @@ interface Passage {
   chunk: PageResult['chunks'][number];
 }
 
-/** Of the best page; null if it is not measured, as with an outside model. */
+/** Relevance of the best page; null if unknown, as with an outside model. */
 function bestRelevance(results: readonly PageResult[]): number | null {
   const measured = results.flatMap(({ relevance }) => relevance ?? []);
   return measured.length === 0 ? null : Math.max(...measured);
@@ -81,7 +81,7 @@ interface Found {
   no_results: SearchResponse['no_results'];
 }
 
-/** Errors of the result: of a search; DomainError `conflict` without a language model, `overloaded`; of `signal`. */
+/** Errors: those of a search; DomainError `conflict` without a language model, `overloaded`; the signal's reason. */
 export function questionAnswerer(
   search: Search,
   { reader, embedders, compareMs, chat, llm, now, monotonic }: AskDependencies,
@@ -108,7 +108,7 @@ export function questionAnswerer(
     best,
   });
 
-  /** Cosines of the question with the first texts, as many as come in time. */
+  /** Cosines of the question with the first texts, as many as are computed in time. */
   const cosinesOf = async (question: string, all: readonly string[], signal: AbortSignal | undefined) => {
     const cosines: number[] = [];
     const endsAt = monotonic() + compareMs;
@@ -145,7 +145,7 @@ export function questionAnswerer(
     }));
     const words = operators ? readOperators(question).text : question;
     const likely = likelySentences(words, compared);
-    // A sentence alone rarely says what it is about.
+    // A sentence alone rarely names its subject.
     const texts = likely.map(({ passage, text }) => embeddingText(passages[passage].page.title, null, text));
     const cosines = await cosinesOf(words, texts, signal);
     const isFound = isAnswer(cosines, bestRelevance(results));
@@ -155,7 +155,7 @@ export function questionAnswerer(
     );
     const quoted = new Set(quotes.map(({ page_id }) => page_id));
     const related = passages.filter(({ page }) => quoted.has(page.page_id) || (page.relevance ?? 1) >= likelyRelevant);
-    // Why nothing answers although pages were found: as if these had not been.
+    // If pages were found but none answers, explain the empty answer as if no page had been found.
     const isReason = quotes.length > 0 || results.length === 0;
     const nothing = isReason
       ? no_results
@@ -195,7 +195,7 @@ export function questionAnswerer(
     return { pages, no_results, period: times.length === 0 ? null : { after: from, before: to } };
   };
 
-  /** The passages that fit the budget, without excluded pages. */
+  /** The passages that fit the token limit, without excluded pages. */
   const toSend = (passages: readonly Passage[], { place }: ChatClient): { sent: Sent; allowed: Passage[] } => {
     const isExcluded = ({ page }: Passage) => isPageUnder(page, llm.exclude);
     const allowed: Passage[] = [];
@@ -250,7 +250,7 @@ export function questionAnswerer(
     if (client !== null && !preview && waiting.size >= maxWaiting)
       throw new DomainError('overloaded', 'too many questions are waiting for the language model', { retryAfterS: 5 });
     const stop = signal === undefined ? ending : AbortSignal.any([signal, ending]);
-    /** Runs work of the language model when it is this request's turn; an aborted request stops waiting. */
+    /** Runs work with the language model in this request's turn. An aborted request stops waiting. */
     const whenFree = async <Result>(run: () => Promise<Result>): Promise<Result> => {
       const place = {};
       waiting.add(place);
@@ -302,7 +302,7 @@ export function questionAnswerer(
   };
 }
 
-/** A follow-up question alone, and with the question before it, as a short one rarely names its subject. */
+/** A follow-up question alone, and together with the question before it, as a short one rarely names its subject. */
 function wordings(question: string, turns: AskRequest['turns']): string[] {
   const earlier = turns.at(-1)?.question;
   if (earlier === undefined) return [question];
@@ -313,7 +313,7 @@ function wordings(question: string, turns: AskRequest['turns']): string[] {
 const msOf = (iso: string | null | undefined) => (iso == null ? null : Date.parse(iso));
 const isoOrNull = (ms: number | null) => (ms === null ? null : isoOf(ms));
 
-/** Estimated: four bytes each, whatever the script. */
+/** Estimate: one token per four bytes, in any script. */
 const tokensIn = (text: string): number => Math.ceil(Buffer.byteLength(text) / 4);
 
 function dot(vector: Float32Array, rows: Float32Array, row: number): number {

@@ -1,4 +1,4 @@
-/** Compares embedding models on one query, logged as arms: each ranks in turn, and rankings are compared in pairs. */
+/** Compares embedding models on one query. Each ranks in turn, logged as an arm; rankings are compared in pairs. */
 import { agreementAtK } from '../../compute/ranking/agree.ts';
 import type { CompareAgreement, CompareRequest, CompareResponse } from '../../domain/compare.ts';
 import { DomainError } from '../../domain/errors.ts';

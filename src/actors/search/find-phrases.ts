@@ -1,4 +1,4 @@
-/** Which pages contain every quoted phrase verbatim. Reads passages with its words until one contains the phrase. */
+/** Finds the pages that contain every quoted phrase verbatim. For each phrase, reads passages until one contains it. */
 import { foldPhrase } from '../../compute/ranking/exact-query.ts';
 import type { PageHead } from '../../store/pages.ts';
 import type { StoreReader } from '../../store/store.ts';
@@ -7,15 +7,15 @@ import type { CandidatePages } from '../system/service.ts';
 
 /** Passages read per page and phrase. */
 const maxPlaces = 256;
-/** Characters read per search: some 400 passages, 20 ms. Phrases beyond count as missing. */
+/** Characters read per search: some 400 passages, 20 ms. After that, phrases count as missing. */
 const maxCharacters = 1_000_000;
 /** Characters per turn of the event loop: about 1 ms. */
 const sliceCharacters = 32_768;
-/** A phrase may be longer in the text than folded: decomposed letters, white space. */
+/** A phrase may be longer in the text than when folded: decomposed letters, white space. */
 const unfoldedLength = 4;
 const unfoldedRoom = 64;
 
-/** The pages with each folded phrase in title or text. `pages`: passages per phrase; the first are examined first. */
+/** Pages with every folded phrase in title or text. `pages`: candidate passages per phrase, read in their order. */
 export type FindPhrases = (
   phrases: readonly string[],
   pages: CandidatePages['quoting'],
@@ -47,7 +47,7 @@ export function phraseFinder(reader: StoreReader): FindPhrases {
     });
     let left = maxCharacters;
     let unbroken = 0;
-    // One passage per page in turn, so that no page uses up the budget.
+    // One passage per page in turn, so that no page uses up the limit.
     for (let turn = 0; sought.length > 0; turn++) {
       const missed: Sought[] = [];
       for (const each of sought) {
@@ -71,7 +71,7 @@ export function phraseFinder(reader: StoreReader): FindPhrases {
   };
 }
 
-/** A passage with enough context for the phrase; null if it is gone or over the budget. */
+/** A passage with enough context for the phrase; null if it is gone or over the limit. */
 function passageAround(
   { pages }: StoreReader,
   pageNo: number,

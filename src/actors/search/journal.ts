@@ -1,4 +1,4 @@
-/** The journal: logs searches by a queue, flushed before reads; feedback, evaluations, replays; deletes old runs. */
+/** The journal: logs searches in batches (reads flush them first), feedback, evaluations, replays; deletes old runs. */
 import pLimit from 'p-limit';
 import type { Logger } from 'pino';
 import { appendRuns, giveFeedback, purgeRunsBefore, startReplay } from '../../commands/log-queries.ts';
@@ -31,9 +31,9 @@ export interface JournalDependencies extends EvaluationDependencies {
 type JournalMessages = Extract<MessageName, `queryLog.${string}` | `eval.${string}`> | 'feedback.give';
 
 const purgeEveryMs = 3_600_000;
-/** How long a run waits for others to share its commit, ms. */
+/** Time that a run waits for others, to share a commit, ms. */
 const gatherMs = 100;
-/** A few ms of encoding. */
+/** Encoding them takes a few ms. */
 const runsPerCommit = 32;
 
 export function journalService(dependencies: JournalDependencies): StartService<JournalMessages> {
@@ -124,7 +124,7 @@ export function journalService(dependencies: JournalDependencies): StartService<
 }
 
 function runResponseOf(logged: NumberedRun, reader: StoreReader): QueryLogRunResponse {
-  const stays = (pageNo: number) => reader.pages.has(pageNo); // a forgotten page is taken out of the log a little later
+  const stays = (pageNo: number) => reader.pages.has(pageNo); // a forgotten page is removed from the log a little later
   const run = { ...logged, ...withoutPages(logged, stays) };
   const { no, ts, candidate_set, dense_hits, sparse_hits, final_pages, ...rest } = run;
   return {
@@ -152,7 +152,7 @@ function hitsOf({ labels, page_nos, scores }: LoggedHits): LoggedHit[] {
 
 type EvaluationDependencies = Pick<LibraryParts, 'reader' | 'commit' | 'maxAttempts' | 'now'>;
 
-/** Per turn: a few ms with 1,000 candidates each. */
+/** Runs per turn: a few ms with 1,000 candidates each. */
 const sliceRuns = 10;
 
 export function evaluation({ reader, commit, maxAttempts, now }: EvaluationDependencies) {
@@ -175,7 +175,7 @@ export function evaluation({ reader, commit, maxAttempts, now }: EvaluationDepen
     let labeled = 0;
     const queries: ScoreReport['queries'] = [];
     for await (const run of runsOf((after) => reader.queryLog.judgedAfter(after, sliceRuns), wanted)) {
-      if ((run.params.sort ?? 'relevance') !== 'relevance') continue; // its order is not a ranking
+      if ((run.params.sort ?? 'relevance') !== 'relevance') continue; // the order of such a run is not a ranking
       labeled++;
       const grades = scoring.gradesOf(reader.queryLog.feedback(run.no));
       if (!scoring.hasPositive(grades)) continue;

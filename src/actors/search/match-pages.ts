@@ -1,4 +1,4 @@
-/** All pages that match a query, beyond the candidates: orders other than relevance, and counts of values. */
+/** Finds all pages that match a query, not only candidates: for orders other than relevance, and counts of values. */
 
 import pLimit from 'p-limit';
 import { canonicalForm, rootOf } from '../../commands/entity-trees.ts';
@@ -22,11 +22,11 @@ import { matchClauses } from './pages-of-clauses.ts';
 import { findHost, type RetrievalDependencies, unlessReplaced, withVector } from './retrieve-candidates.ts';
 
 const mostValues = 10;
-/** Pages of other orders than relevance that are compared to find duplicates. */
+/** Max pages compared to find duplicates in orders other than relevance. */
 const mostCompared = maxCandidates;
 /** Pages per turn of the event loop: some milliseconds. */
 const pagesPerTurn = 20_000;
-/** Pages whose names are read: half a second; of more pages a sample counts for all. */
+/** Max pages whose names are read: half a second. If there are more, a sample stands for all. */
 const mostNamedPages = 5000;
 const namedPagesPerTurn = 50;
 /** Pages whose visits are read per turn. */
@@ -39,7 +39,7 @@ export interface MatchDependencies
   reader: StoreReader;
 }
 
-/** Errors: those of the threads, the signal's reason. */
+/** Errors: those of the threads; the signal's reason. */
 export function pageMatcher(dependencies: MatchDependencies) {
   const { catalog, searchers, reader } = dependencies;
 
@@ -53,7 +53,7 @@ export function pageMatcher(dependencies: MatchDependencies) {
     const beginnings = beginningsIn(clauses.must);
     const end = catalog.labelEnd;
     const model = reader.models.activeModel();
-    // Relevance was not measured with outside models.
+    // With outside models relevance is not measured.
     const least = min_relevance ?? (model === undefined || isOutside(model) ? 0 : null);
     const match = (vectors: VectorQuery | null) =>
       searchers.match({ query, prefix, spelling, beginnings, allow, end, least, vectors }, signal);
@@ -63,7 +63,7 @@ export function pageMatcher(dependencies: MatchDependencies) {
     return labels;
   };
 
-  /** Counts of several searches take turns. */
+  /** The counts of concurrent searches run one at a time. */
   const inTurn = pLimit(1);
 
   const nameOf = (no: number): string | null => {
@@ -74,7 +74,7 @@ export function pageMatcher(dependencies: MatchDependencies) {
   const keyOf: Record<Exclude<MatchRequest['sort'], 'relevance'>, (no: number) => number> = {
     newest: (no) => catalog.lastSeenAt(no),
     oldest: (no) => -catalog.timesOf(no).first_seen_at,
-    // Of equal visits the last one decides.
+    // For equal visits, the last visit decides.
     most_visited: (no) => catalog.visits(no) + catalog.lastSeenAt(no) / 2 ** 47,
   };
 
@@ -98,10 +98,10 @@ export function pageMatcher(dependencies: MatchDependencies) {
     };
   };
 
-  /** By number of the root, without dates and amounts. */
+  /** Counts by number of the root, without dates and amounts. */
   const countNames = async (pages: Uint32Array, signal: AbortSignal | undefined): Promise<Map<number, number>> => {
     const { entities } = reader;
-    /** 0: not counted. */
+    /** 0: names of this type are not counted. */
     const roots = new Map<number, number>();
     const rootOfName = (no: number): number => {
       const known = roots.get(no);
@@ -138,7 +138,7 @@ export function pageMatcher(dependencies: MatchDependencies) {
     for (const slice of slices(pages, visitedPagesPerTurn)) {
       for (const no of slice) {
         let counted = -1;
-        // Newest first, so months do not come again.
+        // Newest first, so equal months are adjacent.
         for (const time of visitTimes(catalog.timesOf(no))) {
           if (time < 0) break;
           const date = new Date(time);
@@ -155,7 +155,7 @@ export function pageMatcher(dependencies: MatchDependencies) {
     return Array.from(counts, ([month, count]): [string, number] => [nameOf(month), count]);
   };
 
-  /** The first pages of an order, and of some more; those to be compared have their duplicates. */
+  /** The first pages of an order, and some more. Pages that are compared get their duplicates. */
   const inOrder = async (
     pages: Uint32Array,
     { sort, top, collapse }: MatchRequest,
@@ -194,7 +194,7 @@ export function pageMatcher(dependencies: MatchDependencies) {
   };
 }
 
-/** Nearly equal pages as one, the first of them. `sketches`: by one of a page's labels. */
+/** Merges nearly equal pages into the first of them. `sketches`: by one of a page's labels. */
 export function collapsed<Listed extends { page_no: number }>(
   { pages }: StoreReader,
   listed: readonly Listed[],
@@ -209,7 +209,7 @@ export function collapsed<Listed extends { page_no: number }>(
   });
 }
 
-/** The most frequent, as the answer has them. */
+/** The most frequent values, in the form of the answer. */
 function mostOf<Value extends string | number>(
   counts: Iterable<readonly [Value, number]>,
   name: (value: Value) => [value: string, label: string | null] = (value) => [String(value), null],

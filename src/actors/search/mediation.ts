@@ -11,7 +11,7 @@ import { pageDetailsOf } from '../system/list-pages.ts';
 import type { LibraryParts, NearPagesRequest } from '../system/service.ts';
 import { type OrderedPage, pageFiltersOf } from './rank-query.ts';
 
-/** Number of results, likely relevant, that suggestions are based on. */
+/** Suggestions are based on this many first results, as these are likely relevant. */
 const topResults = 2;
 const namesInReason = 2;
 
@@ -50,7 +50,7 @@ export function mediation(dependencies: MediationDependencies) {
     return mediators[mediation].suggest(query, signal);
   };
 
-  /** Errors: DomainError `not_found` for an unknown page. A page that is not indexed is similar to none. */
+  /** Errors: DomainError `not_found` for an unknown page. A page that is not indexed has no similar pages. */
   const similar = async (
     { page_id, mediation, k }: SimilarQuery & { page_id: string },
     signal?: AbortSignal | undefined,
@@ -64,9 +64,9 @@ export function mediation(dependencies: MediationDependencies) {
   return { suggest, similar };
 }
 
-/** By page vectors. Long pages are near to everything, so a suggestion and a result must be mutual near neighbours. */
+/** By page vectors. Long pages are near everything, so a suggestion and a result must be mutual near neighbours. */
 function byVectors({ ask, reader }: MediationDependencies): Mediator {
-  /** Mutual neighbour graphs stay connected if k grows with the logarithm of the pages (Brito et al. 1997). */
+  /** Graphs of mutual neighbours stay connected if k grows with the logarithm of the pages (Brito et al. 1997). */
   const fewNearest = () => Math.max(2, Math.floor(Math.log2(Math.max(1, reader.pages.count()))) - 2);
   const titleOf = (no: number) => {
     const page = reader.pages.head(no);
@@ -95,7 +95,7 @@ function byVectors({ ask, reader }: MediationDependencies): Mediator {
 
 /** By shared cluster, nearest first. */
 function byTopics({ ask, reader }: MediationDependencies): Mediator {
-  /** Distinct topics, in order. */
+  /** Distinct topics, in the order of the pages. */
   const topicsOf = (pageNos: readonly number[]) => {
     const topics = new Map<number, string | null>();
     for (const no of pageNos) {

@@ -1,4 +1,4 @@
-/** Reranks candidates that an outside model scores by the deadline. No search fails or waits longer for it. */
+/** Reranks candidates that an outside model scores by the deadline. It never fails a search or delays it further. */
 
 import type { Logger } from 'pino';
 import { embeddingText } from '../../compute/embedding/embedding-text.ts';
@@ -21,9 +21,9 @@ export interface OutsideRerankerDependencies {
 export interface Reranked {
   /** Every candidate once, best first. */
   hits: FusedHit[];
-  /** Scored labels; the others follow in their former order. */
+  /** Scored labels. The other candidates follow in their former order. */
   scored: ReadonlySet<number>;
-  /** Some of those sent were not scored in time. */
+  /** Whether some candidates were not scored in time. */
   isPartial: boolean;
 }
 
@@ -34,7 +34,7 @@ export function openOutsideReranker(dependencies: OutsideRerankerDependencies) {
   return {
     name,
     /**
-     * Scores in 0..1; null if none was scored.
+     * Scores are in 0..1. Null if none was scored.
      * Shapes: `hits` best first.
      * Errors: the caller's abort reason.
      */
@@ -49,7 +49,7 @@ export function openOutsideReranker(dependencies: OutsideRerankerDependencies) {
       for (const hit of hits.slice(0, maxCandidates)) {
         const page = pageOf.get(hit.label);
         const text = page === undefined ? null : passageText(reader, page, hit.label);
-        if (text === null) continue; // its page has gone meanwhile
+        if (text === null) continue; // its page was deleted meanwhile
         sent.push(hit);
         texts.push(text);
       }
@@ -69,7 +69,7 @@ export function openOutsideReranker(dependencies: OutsideRerankerDependencies) {
         if (!(error instanceof ProviderError) && !(error instanceof BreakerOpenError)) throw error;
         const { provider, code, message } = error;
         onScored(0, sent.length);
-        // The start has already logged a missing configuration.
+        // The start has logged the missing configuration already.
         log[code === 'breaker_open' || code === 'unconfigured' ? 'debug' : 'warn'](
           { provider, code, reason: message },
           'answering without rerank',

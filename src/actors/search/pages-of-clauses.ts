@@ -1,4 +1,4 @@
-/** Applies a query's clauses: which pages match (any passage suffices), and which of their passages are allowed. */
+/** Applies a query's clauses: finds the matching pages (one matching passage suffices) and their allowed passages. */
 
 import { addBit, type Bitmap, bitmapOf, createBitmap, hasBit } from '../../compute/structures/bitmap.ts';
 import { firstAtLeast } from '../../compute/structures/sorted-search.ts';
@@ -82,7 +82,7 @@ export async function matchClauses(
   return { allowed, quoting, phrases: ofPhrases };
 }
 
-/** Candidate pages that may have every phrase, with the passages. */
+/** Candidate pages that may have every phrase, with their passages. */
 export function quotingPages(
   catalog: Pick<Catalog, 'labelsOf'>,
   phrases: readonly Uint32Array[],
@@ -104,7 +104,7 @@ export function quotingPages(
   return found;
 }
 
-/** Null for no sets: everything. */
+/** The intersection; null if there are no sets: everything. */
 function inAll(sets: readonly Bitmap[]): Bitmap | null {
   if (sets.length === 0) return null;
   const [first, ...others] = sets;

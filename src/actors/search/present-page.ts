@@ -1,4 +1,4 @@
-/** Fills ranked pages with stored facts and matching passages. */
+/** Adds stored facts and matching passages to ranked pages. */
 import type { FusedHit } from '../../compute/ranking/fuse-rrf.ts';
 import { isBare } from '../../domain/page.ts';
 import type { PageResult } from '../../domain/search.ts';
@@ -21,7 +21,7 @@ export interface Presentation {
 /** A slice of a page's text, UTF-16 offsets. */
 export type ReadText = (page: Pick<PageHead, 'no' | 'first_label'>, from: number, to: number) => string;
 
-/** Caches each page's beginning, which its passages share, for one search. */
+/** Caches the beginning of each page, which its passages share, for one search. */
 export function textsOf({ pages }: StoreReader): ReadText {
   const heads = new Map<number, string>();
   return ({ no, first_label }, from, to) => {
@@ -43,7 +43,7 @@ export function presentPage(
   const hits = shown.flatMap(({ label, score }) => {
     const ordinal = label - page.first_label;
     const chunk = reader.pages.chunk(page.no, ordinal);
-    // Indexed again since, or without text.
+    // Indexed again meanwhile, or a page without text.
     if (chunk === undefined || isBare(chunk)) return [];
     const text = readText(page, chunk.char_start, chunk.char_end);
     const relevance = rounded(relevanceOf(label));
@@ -81,7 +81,7 @@ function rounded(relevance: number | null): number | null {
   return relevance === null ? null : Math.round(relevance * 1000) / 1000;
 }
 
-/** For a page found by title or URL only. */
+/** Passages of a page that was found by title or URL only. */
 function firstChunks({ first_label, chunk_count }: PageHead, count: number): FusedHit[] {
   return Array.from({ length: Math.min(count, chunk_count) }, (_, ordinal) => ({
     label: first_label + ordinal,

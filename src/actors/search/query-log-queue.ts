@@ -1,4 +1,4 @@
-/** Runs on their way to the query log; the journal makes rows of them later. A full queue drops and counts runs. */
+/** Runs that wait for the query log; the journal later writes them. A full queue drops runs and counts them. */
 import type { FusedHit } from '../../compute/ranking/fuse-rrf.ts';
 import type { LoggedHits, QueryRun } from '../../domain/query-log.ts';
 import type { Retrieved } from '../system/service.ts';
@@ -8,11 +8,11 @@ export interface FreshRun extends Omit<QueryRun, 'candidate_set' | 'dense_hits' 
   fused: readonly FusedHit[];
   /** Best first. */
   pages: readonly { page_no: number; score: number }[];
-  /** Pages before them. */
+  /** Number of pages before the first. */
   offset: number;
 }
 
-/** Seconds of searching, at up to 40 kB per run. */
+/** Max waiting runs: seconds of searching, at up to 40 kB per run. */
 const maxWaiting = 512;
 
 export class QueryLogQueue {
@@ -55,7 +55,7 @@ export class QueryLogQueue {
   }
 }
 
-/** Chunks that no longer belong to a page are left out. */
+/** Leaves out chunks that no longer belong to a page. */
 export function queryRunOf({ retrieved, fused, pages, offset, ...run }: FreshRun): QueryRun {
   const { sparse, dense, pageOf } = retrieved;
   return {

@@ -1,4 +1,4 @@
-/** A query's vector from an outside provider. If it does not come in time, only words match, which is reported. */
+/** Gets a query's vector from an outside provider. If it is late, only words match, and the answer reports that. */
 import type { Logger } from 'pino';
 import type { Embedders, ModelOfProvider } from '../../providers/embedders.ts';
 import { BreakerOpenError, ProviderError } from '../../providers/resilient-call.ts';
@@ -11,7 +11,7 @@ export interface QueryVectorDependencies {
 }
 
 export interface QueryVector {
-  /** Unit length; null for a blank query or without an answer. */
+  /** Unit length. Null for a blank query or if the provider did not answer. */
   vector: Float32Array | null;
   /** The provider did not answer. */
   degraded: boolean;
@@ -23,7 +23,7 @@ export type AskQueryVector = (
   signal: AbortSignal | undefined,
 ) => Promise<QueryVector>;
 
-/** Errors of the result: the caller's abort reason. */
+/** Errors: the caller's abort reason. */
 export function queryVectorAsker({ embedders, deadlineMs, onDegraded, log }: QueryVectorDependencies): AskQueryVector {
   return async (model, query, signal) => {
     try {

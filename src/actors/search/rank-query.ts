@@ -40,11 +40,11 @@ import { unlessReplaced } from './retrieve-candidates.ts';
 export interface RankDependencies extends Pick<LibraryParts, 'ask' | 'reader' | 'canonicalize' | 'now' | 'monotonic'> {
   /** Whether searches with a reranker use score fusion. */
   localReranker: boolean;
-  /** Reorders the first candidates then; null for none. */
+  /** Reorders the first candidates of such searches; null: none. */
   outsideReranker: OutsideReranker | null;
-  /** Called when a search got its reranked order partly or not at all. */
+  /** Called when a search got its reranked order only in part or not at all. */
   onRerankDegraded: () => void;
-  /** Default half-life; null: no recency. */
+  /** Default half-life of recency; null: recency does not count. */
   recencyHalfLifeDays: number | null;
 }
 
@@ -75,13 +75,13 @@ export interface Asked extends SearchWords {
 export interface OrderedPage extends RankedPage {
   /** How the query names the page, if it does. */
   exact: ExactMatch | null;
-  /** Of its most relevant passage; 1 for a named page, null if unknown. */
+  /** Relevance of its best passage; 1 for a named page, null if unknown. */
   relevance: number | null;
   duplicates?: ListedPage['duplicates'];
 }
 
 export interface Ranking {
-  /** Model of the dense side. */
+  /** Model of the dense search. */
   model: string;
   /** Model that set the order; null for fused scores. */
   reranker: string | null;
@@ -94,7 +94,7 @@ export interface Ranking {
   quoting: ReadonlySet<number>;
   /** Best first. */
   pages: OrderedPage[];
-  /** Operators that were searched as text. */
+  /** Operators that were searched as plain text. */
   ignored: readonly IgnoredOperator[];
   timing_ms: Record<string, number>;
 }
@@ -107,12 +107,12 @@ interface NamedPage {
 
 /** Name of score fusion in the query log. */
 const LOCAL_RERANKER = 'local';
-/** Shorter queries are no questions: mere vector neighbours are rarely meant. */
+/** Shorter queries are rarely questions, so pages that match by vectors alone are not wanted. */
 const fewWords = 3;
 const noLabels: ReadonlySet<number> = new Set();
-/** A title of more pages names nothing. */
+/** A title shared by more pages names none of them. */
 const maxExactPages = 100;
-/** A phrase of more pages distinguishes none. */
+/** A phrase contained in more pages distinguishes none of them. */
 const maxVerbatimPages = 5;
 
 /** Errors: DomainError `no_active_model`; `not_found` for an unknown entity; `invalid` for an invalid filter. */
@@ -121,7 +121,7 @@ export function queryRanker(dependencies: RankDependencies) {
   const { ask, reader, canonicalize, localReranker, outsideReranker, recencyHalfLifeDays, now, monotonic } =
     dependencies;
 
-  /** The page with the query's URL, or else with equivalent addresses. */
+  /** The page with the query's URL, or otherwise pages with equivalent addresses. */
   const addressedPages = (query: string): number[] => {
     const url = urlOfQuery(query);
     const canonical = url === null ? null : canonicalizeUrl(url, canonicalize);
@@ -134,7 +134,7 @@ export function queryRanker(dependencies: RankDependencies) {
 
   const namedPages = (query: string, filters: PageFilters): Map<number, NamedPage> => {
     const title = titleOfQuery(query);
-    // An empty title would match a blank query.
+    // Otherwise an empty title would match a blank query.
     const spellings = foldTitle(title) === '' ? [] : titleSpellings(title);
     const titled = spellings.flatMap((spelling) => reader.pages.numbersByTitle(spelling, maxExactPages));
     const found = new Map(titled.slice(0, maxExactPages).map((no): [number, ExactMatch] => [no, 'title']));
@@ -153,7 +153,7 @@ export function queryRanker(dependencies: RankDependencies) {
     return named;
   };
 
-  /** Further candidates whose title differs from the query in punctuation only. */
+  /** Adds candidates whose title differs from the query only in punctuation. */
   const withTitled = (named: ReadonlyMap<number, NamedPage>, query: string, { titled, pageOf }: Retrieved) => {
     const found = new Map(named);
     for (const label of titled) {
@@ -165,7 +165,7 @@ export function queryRanker(dependencies: RankDependencies) {
     return found;
   };
 
-  /** The model's default; 0 for outside models, whose cosines are not calibrated. */
+  /** The model's default. 0 for outside models, whose cosines are not calibrated. */
   const defaultThreshold = (model: string): number => {
     const found = reader.models.get(model);
     return found === undefined || isOutside(found) ? 0 : defaultMinRelevance;
@@ -195,7 +195,7 @@ export function queryRanker(dependencies: RankDependencies) {
     for (const [page_no, { exact }] of named) {
       if (!pooled.has(page_no)) pages.push({ page_no, score: 0, hits: [], exact, relevance: 1 });
     }
-    // Scores of pages many half-lives old are nearly equal, down to 0: of such pages the latest seen are first.
+    // After many half-lives scores are nearly equal, down to 0. Of such pages, the last seen come first.
     const newest = (a: OrderedPage, b: OrderedPage): number =>
       halfLife === null ? 0 : lastSeenAt(b.page_no) - lastSeenAt(a.page_no);
     return pages.sort(
@@ -234,14 +234,14 @@ export function queryRanker(dependencies: RankDependencies) {
         model,
         signal,
       ),
-      // With operators no page is named, as it would have to pass them.
+      // With operators no page is named, as it would have to match them.
       isNaming ? onNextTurn(() => namedPages(query, filters), signal) : none,
     ]);
     signal?.throwIfAborted();
     const named = isNaming ? withTitled(namedByIndex, query, retrieved) : none;
     const began = monotonic();
     const fused = fuseRrf([retrieved.sparse.labels, retrieved.dense.labels], request.rrf_k ?? defaultRrfK);
-    // Rank fusion if the request sets its constant, or a rollup that sums reciprocal ranks.
+    // Rank fusion is used if the request sets its constant, or a rollup that sums reciprocal ranks.
     const isByRanks = request.rrf_k !== undefined || request.rollup === 'sum_rrf';
     const isByScores = wanted && !isByRanks && (localReranker || isLocal) && fused.length > 0;
     const floor = reader.models.get(used)?.floor ?? null;
@@ -293,7 +293,7 @@ export function queryRanker(dependencies: RankDependencies) {
   };
 }
 
-/** Without an operator at the query's end that may be unfinished; null if there is none. */
+/** The request without a possibly unfinished operator at its end; null if there is none. */
 function withoutUnfinishedOperator(request: RankRequest): RankRequest | null {
   const { query, operators, prefix } = request;
   const last = operators && prefix ? readOperators(query).written.at(-1) : undefined;
@@ -316,7 +316,7 @@ function highest(hits: readonly FusedHit[], relevanceOf: Ranking['relevanceOf'])
   }, null);
 }
 
-/** Named pages first, then pages of a named host, then pages with quoted phrases. */
+/** Pages named by the query first, then pages of a named host, then pages with quoted phrases. */
 function precedence(exact: ExactMatch | null): number {
   if (exact === null) return 0;
   return exact === 'phrase' ? 1 : exact === 'host' ? 2 : 3;
@@ -324,7 +324,7 @@ function precedence(exact: ExactMatch | null): number {
 
 export type RankQuery = ReturnType<typeof queryRanker>;
 
-/** Further phrases count as words. */
+/** Max phrases. Further ones are searched as words. */
 const maxPhrases = 16;
 const none: ReadonlyMap<number, NamedPage> = new Map();
 
@@ -336,7 +336,7 @@ export function askedBy(
   const { query: typed, operators, tz = 'UTC', prefix, spelling: isCorrected, filters: body } = request;
   const filters = pageFiltersOf(body, reader);
   const language: QueryClause[] = body?.lang == null ? [] : [{ in: 'language', text: body.lang }];
-  // No corrections in an address.
+  // Addresses are not corrected.
   const spelling = (query: string) => isCorrected && urlOfQuery(query) === null;
   if (!operators) {
     const phrases = quotedPhrases(typed).slice(0, maxPhrases);
@@ -347,7 +347,7 @@ export function askedBy(
   return {
     query: text,
     plain,
-    // The typed end may be an operator or a space.
+    // The query may end with an operator or a space.
     prefix: prefix && typed.endsWith(text.slice(text.lastIndexOf(' ') + 1)),
     spelling: spelling(text),
     phrases: phrases.slice(0, maxPhrases),
@@ -357,7 +357,7 @@ export function askedBy(
   };
 }
 
-/** Of two times, where null is none. */
+/** The later of two times; null means none. */
 export const latest = (a: number | null, b: number | null) => (a === null || b === null ? (a ?? b) : Math.max(a, b));
 export const earliest = (a: number | null, b: number | null) => (a === null || b === null ? (a ?? b) : Math.min(a, b));
 
@@ -390,7 +390,7 @@ function inBoth(pages: ReadonlySet<number>, others: ReadonlySet<number> | null):
   return others === null ? pages : new Set([...pages].filter((no) => others.has(no)));
 }
 
-/** Runs work in the next turn, after `ask` has posted its message to a thread. Errors: the signal's reason. */
+/** Runs work in the next turn, so that messages posted by `ask` leave first. Errors: the signal's reason. */
 export async function onNextTurn<Result>(work: () => Result, signal?: AbortSignal): Promise<Result> {
   await nextTurn(signal);
   return work();

@@ -1,7 +1,7 @@
 /**
  * The handler of `eval_replay` jobs: ranks queries in two ways and measures both, in slices with checkpoints.
- * 1. plan: judged queries of the log, repetitions merged; or random pages and a seed, so that no text of a page stays
- * 2. rank the next queries in both arms, alternating which is first, measure and store; until the plan is done
+ * 1. plan: judged queries of the log, without repetitions; or random pages and a seed, so that no page text is stored
+ * 2. rank the next queries in both arms, alternating which is first; measure and store; until the plan is done
  * 3. the job's completion stores the report
  */
 import { planReplay, saveReplayed } from '../../commands/log-queries.ts';
@@ -77,7 +77,7 @@ export function replayHandler({ ask, reader, prices, monotonic }: ReplayDependen
     }
   };
 
-  /** Null if it can no longer be asked. */
+  /** Null if the query can no longer be ranked. */
   const queryOf = ({ source }: Replay, [first, ...rest]: readonly number[]): JudgedQuery | null => {
     if (source === 'library') {
       const query = measuringQuery(reader, first, seededRandom(rest[0]));
@@ -108,7 +108,7 @@ export function replayHandler({ ask, reader, prices, monotonic }: ReplayDependen
       return { a: a.measured, b: b.measured, ...agreementAtK(a.pages, b.pages, replay.k) };
     } catch (error) {
       if (error instanceof DomainError && error.code === 'not_found') return null; // its filter names nothing any more
-      requireModels(replay); // a model may go while a query is ranked
+      requireModels(replay); // a model may be deleted while a query is ranked
       throw error;
     }
   };
@@ -152,18 +152,18 @@ export function replayHandler({ ask, reader, prices, monotonic }: ReplayDependen
   };
 }
 
-/** The logged search. Ages count from now. The default `rrf_k` was once logged with every search. */
+/** The logged search. Ages count from now. Earlier versions logged the default `rrf_k` with every search. */
 function requestOf({ query_text, params }: NumberedRun): SearchRequest {
   const { rollup, rollup_m, recency_half_life_days, filters } = params;
   const rrf_k = params.rrf_k === defaultRrfK ? undefined : params.rrf_k;
   return searchRequest.parse({ query: query_text, rollup, rollup_m, rrf_k, recency_half_life_days, filters });
 }
 
-/** UTF-16 units from which a sentence is taken. */
+/** UTF-16 units from which the sentence is taken. */
 const stretch = 4000;
 const maxLength = 4000;
 
-/** A query for the page; null if it is gone or has too few words. A whole title is too easy, so a word is dropped. */
+/** A query for the page; null if it is gone or has too few words. Drops a word, because a whole title is too easy. */
 function measuringQuery(reader: StoreReader, no: number, random: () => number): string | null {
   const page = reader.pages.head(no);
   if (page === undefined || page.chunk_count === 0) return null;

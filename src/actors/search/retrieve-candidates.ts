@@ -1,4 +1,4 @@
-/** Turns filters, operators and phrases into sets of labels. A query that is a known host also searches within it. */
+/** Turns filters, operators and phrases into sets of labels. If the query is a known host, also searches in it. */
 import { hostOfQuery } from '../../compute/ranking/exact-query.ts';
 import { type Bitmap, bitsInBoth, hasBit } from '../../compute/structures/bitmap.ts';
 import { TopK } from '../../compute/structures/top-k.ts';
@@ -38,7 +38,7 @@ export type RetrieveCandidates = (
 export function retrieveCandidates(dependencies: RetrievalDependencies): RetrieveCandidates {
   const { catalog, searchers, isWhole, monotonic } = dependencies;
 
-  /** `host`: filters of the query's host; `phrases`: labels of each. */
+  /** `host`: filters for the query's host; `phrases`: labels of each. */
   const pagesOf = (
     sides: readonly Uint32Array[],
     host: { filters: PageFilters } | null,
@@ -97,14 +97,14 @@ export function retrieveCandidates(dependencies: RetrievalDependencies): Retriev
     const find = (vectors: VectorQuery | null) =>
       searchers.find({ ...words, vectors: vectors && { ...vectors, alsoAmong: ofHost } }, signal);
     const found = await (request.byWords ? find(null) : withVector(dependencies, model, query, find, signal, arrived));
-    // Checked before and after: the index may become complete during the search.
+    // Checked before and after the search, as the index may become complete meanwhile.
     if (!wasWhole || !isWhole(model)) timing_ms.rebuilding = 1;
     const pages = pagesOf([found.sparse.labels, found.dense.labels], host, phrases);
     return { ...found, ...pages, timing_ms: { ...timing_ms, ...found.timing_ms } };
   };
 }
 
-/** Does the work again, with the new model, if the active one is replaced and deleted meanwhile. */
+/** Repeats the work with the new model if the active one is replaced and deleted meanwhile. */
 export async function unlessReplaced<Found>({ models }: StoreReader, work: () => Promise<Found>): Promise<Found> {
   for (;;) {
     const active = models.activeId();
@@ -117,7 +117,7 @@ export async function unlessReplaced<Found>({ models }: StoreReader, work: () =>
   }
 }
 
-/** Work with the vector of a query, which may come later. One that cannot be made fails the work. */
+/** Runs work with the vector of a query, which may arrive later. If the vector fails, so does the work. */
 export function withVector<Found>(
   { spaces, askQueryVector }: Pick<RetrievalDependencies, 'spaces' | 'askQueryVector'>,
   model: EmbeddingModel,
@@ -140,7 +140,7 @@ export function withVector<Found>(
 /** One passage per page, latest seen first. */
 function newest(catalog: Catalog, allowed: Bitmap, k: number): RankedChunks {
   const latest = new TopK(new Float64Array(k));
-  // Higher numbers were mostly seen later, so few offers are in vain.
+  // Higher numbers were mostly seen later, so few offers are refused.
   for (let no = catalog.pageEnd - 1; no > 0; no--) {
     const at = catalog.lastSeenAt(no);
     if (at < latest.bar) continue;
@@ -153,7 +153,7 @@ function newest(catalog: Catalog, allowed: Bitmap, k: number): RankedChunks {
   return { labels, scores: Float32Array.from(labels, (_, at) => 1 - at / labels.length) };
 }
 
-/** Filters and allowed labels of the query's host; null if it is no host or has no pages. */
+/** Filters and allowed labels for the query's host; null if the query is no host or has no pages. */
 export function findHost(catalog: Catalog, query: string, filters: PageFilters, allowed: AllowedLabels | null) {
   const host = hostOfQuery(query);
   const within = host === null ? null : filtersWithin(filters, host.domain);

@@ -48,12 +48,12 @@ export interface RetrieverDependencies extends RankDependencies, AskDependencies
   keepQueriesMs: number;
 }
 
-/** Retry time of a measurement without a provider: a breaker's usual cooldown, ms. */
+/** Retry time of a measurement if a provider is down, ms: a breaker's usual cooldown. */
 const retryAfterMs = 30_000;
 
-/** Searches with passages in memory: 100 results of 10 passages are some MB. */
+/** Max searches with passages in memory: 100 results of 10 passages take some MB. */
 const presentedAtOnce = 8;
-/** Concurrent batches, with up to 20 such results each. */
+/** Max concurrent batches, with up to 20 such results each. */
 const batchesAtOnce = 4;
 
 interface Found {
@@ -89,14 +89,14 @@ export function retrieverService(dependencies: RetrieverDependencies): StartServ
     return ask('index.match', { ...words, query, ...wanted, listed }, { signal });
   };
 
-  /** The requested part of the results, and `best`, those that suggestions are based on. */
+  /** The requested part of the results, and `best`: the pages that suggestions are based on. */
   const find = async (request: SearchRequest, signal: AbortSignal | undefined): Promise<Found> => {
     const { offset, k } = request;
     const words = () => askedBy(request, reader, now());
     if (request.sort === 'relevance') {
       const ranking = await rankAll(request, signal);
       const { pages, retrieved } = ranking;
-      // Without `collapse` there are no sketches.
+      // `sketches` are empty unless `collapse` is set.
       const listed = collapsed(reader, pages, retrieved.sketches, (label) => retrieved.pageOf.get(label));
       const counted = request.facets ? await match(request, words(), signal, listed) : null;
       const best = listed.slice(0, offset + k);
@@ -105,7 +105,7 @@ export function retrieverService(dependencies: RetrieverDependencies): StartServ
     const asked = words();
     const matched = await match(request, asked, signal);
     if (matched.total > 0) return rankMatched(request, asked, matched, signal);
-    // The candidates in another order.
+    // No page matches all words: sort the candidates instead.
     const ranking = await rankAll(request, signal);
     const filters = { ...anyPage, pages: new Set(ranking.pages.map(({ page_no }) => page_no)) };
     const among = { ...asked, phrases: [], filters, clauses: noClauses };
@@ -127,7 +127,7 @@ export function retrieverService(dependencies: RetrieverDependencies): StartServ
       { signal, relevance: { least: 0 }, isLocal: true, byWords: shown.length === 0, asked: { ...asked, filters } },
     );
     const known = new Map(ranking.pages.map((page) => [page.page_no, page]));
-    // Of pages with very many passages, and of other spellings of a phrase.
+    // For pages with very many passages or another spelling of a phrase, which are not among the candidates.
     const unranked = (page: ListedPage): OrderedPage => ({ ...page, score: 0, hits: [], exact: null, relevance: null });
     const pages = shown.map((page) => ({ ...unranked(page), ...known.get(page.page_no) }));
     return { ranking, pages, best: [...pages, ...first.slice(0, request.offset).map(unranked)], total, facets };
@@ -135,7 +135,7 @@ export function retrieverService(dependencies: RetrieverDependencies): StartServ
 
   const search = async (request: SearchRequest, signal: AbortSignal | undefined): Promise<SearchResponse> => {
     const began = monotonic();
-    // A page that becomes searchable while this search runs is missing from it, and no longer waits at its end.
+    // Read before the search: a page indexed during the search is missing from the results, but no longer waiting.
     const wasIndexing = reader.jobs.countIndexing(1) > 0;
     const { ranking, pages, best, total, facets } = await find(request, signal);
     const ranked = monotonic();
@@ -195,7 +195,7 @@ export function retrieverService(dependencies: RetrieverDependencies): StartServ
       chunks.map(({ chunk_id, text }) => ({ label: numberOf('chunk', chunk_id) ?? 0, text, url: canonical_url })),
     );
     if (passages.length === 0) return results;
-    // Without marks, results show the start of their passages, and links open the pages at the top.
+    // If marking fails, results show the start of their passages, and links open the top of the page.
     const answer = await ask('index.markPassages', { passages, stems }, { signal }).catch(() => {
       signal?.throwIfAborted();
       return [];
@@ -208,7 +208,7 @@ export function retrieverService(dependencies: RetrieverDependencies): StartServ
     return results.map((result) => ({ ...result, chunks: result.chunks.map(marked) }));
   };
 
-  /** Sequential by contract "Batch search". */
+  /** Runs the queries one after the other, by contract "Batch search". */
   const searchBatch = async ({ queries, ...shared }: SearchBatchRequest, signal: AbortSignal | undefined) => {
     const results: SearchBatchItem[] = [];
     for (const [index, query] of queries.entries()) {
@@ -232,7 +232,7 @@ export function retrieverService(dependencies: RetrieverDependencies): StartServ
     'search.rank': async ({ request, model, isLocal }, signal) => {
       const ranking = await rank(request, { model, isLocal, signal });
       const { degraded_dense, degraded_rerank } = ranking.timing_ms;
-      // A partly late reranker still made the order.
+      // A partly late reranker still set the order.
       const isLocalInstead = degraded_rerank === 1 && ranking.reranker !== outsideReranker?.name;
       if (degraded_dense === 1 || (outsideReranker !== null && isLocalInstead)) {
         throw new JobError('a provider did not answer: what was to be measured is not this ranking', { retryAfterMs });
@@ -249,7 +249,7 @@ function rankedPages({ pages, fused, retrieved, reranker }: Ranking): RankedPage
   return { pages: pages.map(({ page_no }) => page_no), candidates: [...candidates], reranker };
 }
 
-/** Errors of the whole batch are thrown. */
+/** Throws errors that concern the whole batch. */
 function itemError(error: unknown): { error: 'feature_unavailable' | 'no_active_model'; detail: string } {
   if (error instanceof DomainError) {
     if (error.code === 'no_active_model') return { error: 'no_active_model', detail: error.message };

@@ -1,4 +1,4 @@
-/** Suggestions while a query is typed. Entities and topics come from its best pages, so the cost stays bounded. */
+/** Suggestions while a query is typed. Entities and topics come from its best pages, so the cost is bounded. */
 import { canonicalForm, pageCountOf, rootOf } from '../../commands/entity-trees.ts';
 import { readOperators } from '../../compute/ranking/query-operators.ts';
 import { foldAccents, isOfDictionary, isOfPairs } from '../../compute/text/scripts.ts';
@@ -18,17 +18,17 @@ interface SuggestDependencies extends Pick<LibraryParts, 'ask' | 'reader' | 'now
 
 const maxSuggestions = 8;
 const maxPerKind = 3;
-/** Rows read: some 10 µs for a title, 100 µs for the entities of a page. */
+/** Max rows read: some 10 µs for a title, 100 µs for the entities of a page. */
 const pagesWithTitle = 30;
 const pagesWithTopic = 20;
 const pagesWithEntities = 10;
-/** Logged queries in memory. */
+/** Max logged queries in memory. */
 const maxEarlier = 1000;
-/** Longer ones were not typed. */
+/** Longer queries were probably not typed. */
 const maxEarlierLength = 100;
 /** Rows read per turn of the event loop: some ms. */
 const rowsPerTurn = 50;
-/** Matching queries whose rows are read. */
+/** Max matching queries whose rows are read. */
 const maxExamined = 20;
 
 type Suggest = (typed: string, signal: AbortSignal | undefined) => Promise<SuggestResponse>;
@@ -111,7 +111,7 @@ export function querySuggester({ ask, reader, rank, keepQueriesMs, now }: Sugges
 
 const blank = { id: null, domain: null, page_count: null };
 
-/** Without those of score 0. */
+/** Leaves out items with score 0. */
 const bestFirst = <Item>(items: readonly Item[], score: (item: Item) => number): Item[] =>
   items
     .map((item) => ({ item, score: score(item) }))
@@ -121,13 +121,13 @@ const bestFirst = <Item>(items: readonly Item[], score: (item: Item) => number):
 
 const folded = (text: string): string => foldAccents(text.toLowerCase()).replace(/\s+/gu, ' ').trim();
 
-/** Of a folded text. 2: begins with the typed text; 1: each typed word begins one of its words; 0: neither. */
+/** Rates a folded text. 2: begins with the typed text; 1: each typed word begins one of its words; 0: neither. */
 type Matcher = (text: string) => number;
 
 const words = /[\p{L}\p{M}\p{N}]+/gu;
 const partOfWord = /[\p{L}\p{M}\p{N}]/u;
 
-/** Null without words. In scripts without spaces a word may be anywhere. */
+/** Null if nothing was typed. In scripts without spaces a word may be anywhere. */
 function matcherOf(typed: string): Matcher | null {
   const wanted = typed.match(words);
   if (wanted === null) return null;
@@ -150,7 +150,7 @@ interface EarlierQuery {
   isUnfinished: boolean;
 }
 
-/** Logged queries that had results and still have a stored page. Those that the next one continues are left out. */
+/** Logged queries with results that are still stored. Leaves out queries that the next one continues. */
 function earlierQueries(reader: StoreReader) {
   const { queryLog, pages } = reader;
   /** Oldest first. */
@@ -178,7 +178,7 @@ function earlierQueries(reader: StoreReader) {
     return run !== undefined && run.ts >= since && run.final_pages.some(({ page_no }) => pages.has(page_no));
   };
 
-  /** Best first, then newest first. Without a matcher, those that begin as typed. */
+  /** Best first, then newest first. Without a matcher: queries that begin with the typed text. */
   return async (typed: string, matches: Matcher | null, since: number): Promise<string[]> => {
     reading ??= readNew().finally(() => {
       reading = undefined;

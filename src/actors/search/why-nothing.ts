@@ -1,17 +1,17 @@
-/** Explains an empty result by searching again, without operators and filters and with some of them. */
+/** Explains an empty result. Repeats the search without any operators and filters, then with some of them. */
 import { readOperators } from '../../compute/ranking/query-operators.ts';
 import type { NoResults, SearchRequest } from '../../domain/search.ts';
 import type { StoreReader } from '../../store/store.ts';
 import { askedBy, type RankQuery } from './rank-query.ts';
 
-/** Waiting pages counted per kind. */
+/** Max waiting pages that are counted. */
 const mostWaiting = 10_000;
-/** Max operators and filters tried one by one; above, all are named. */
+/** Max operators and filters tried one by one. If there are more, the answer names all. */
 const maxTriedAlone = 40;
 
 interface Narrowing {
   by: 'operators' | 'filters';
-  /** As written, or the field of `filters`. */
+  /** The operator as written, or the field of `filters`. */
   name: string;
 }
 
@@ -39,7 +39,7 @@ export function nothingExplainer(rank: RankQuery, reader: StoreReader, now: () =
       const filters = Object.fromEntries(given.filter(([name]) => fields.has(name)));
       const typed = request.operators ? named(narrowings, 'operators').join(' ') : request.query;
       const asked = askedBy({ ...request, query: typed, filters }, reader, at);
-      // With a time and no words, the newest pages are found.
+      // A search with a time but no words finds the newest pages.
       const after = asked.filters.after ?? Number.NEGATIVE_INFINITY;
       const relevance = { least: request.min_relevance };
       const options = {

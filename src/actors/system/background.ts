@@ -1,4 +1,4 @@
-/** Background work of a service: steps run one at a time, some at intervals, until it stops. Failures are logged and do not stop other steps. */
+/** Background work of a service: one step at a time, some at intervals, until it stops. Failures are only logged. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { maxTimerMs } from '../../domain/durations.ts';
@@ -57,14 +57,14 @@ export class Background {
     this.#stopTimers.push(this.#every(ms, tick));
   }
 
-  /** Runs slices, each with the result of the one before, until null. Requests are answered in between; other steps wait. */
+  /** Runs slices until one returns null; each gets the last one's result. Requests run in between; steps wait. */
   async slices<From>(first: From, slice: (from: From) => Promise<From | null>): Promise<void> {
     for (let from: From | null = first; from !== null && !this.isStopping; await new Promise(setImmediate)) {
       from = await slice(from);
     }
   }
 
-  /** Now and every `ms`: delete in slices, from 0 on, what is from before `oldBefore` (null: nothing). */
+  /** Now and every `ms`: deletes in slices, from 0 on, everything before `oldBefore` (null: nothing). */
   purge(
     ms: number,
     failure: string,
@@ -116,15 +116,15 @@ export async function tellProgress<Result>(tell: () => void, work: () => Promise
   }
 }
 
-/** Requests are answered first. Errors: the signal's reason. */
+/** Lets waiting requests run first. Errors: the signal's reason. */
 export async function nextTurn(signal?: AbortSignal): Promise<void> {
   await new Promise(setImmediate);
   signal?.throwIfAborted();
 }
 
 /**
- * The parts of a long list, each read after the last key of the one before, the first one `after`, until one is empty. Requests are
- * answered in between. Errors: the signal's reason.
+ * The parts of a long list, until one is empty. Each is read after the last key of the one before, the first `after`.
+ * Requests are answered in between. Errors: the signal's reason.
  */
 export async function* inParts<Item, Key = number>(
   read: (after: Key) => Item[],

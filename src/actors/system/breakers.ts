@@ -12,7 +12,7 @@ export interface BreakersDependencies {
   log: Logger;
 }
 
-/** Retry time while a probe runs, at most. */
+/** Max retry time while a probe runs. */
 const probeWaitMs = 2000;
 
 type RunningBreaker = Actor<typeof breakerMachine>;
@@ -56,7 +56,7 @@ export function createBreakers({ policy, monotonic, log }: BreakersDependencies)
         }
       },
     }),
-    /** All breakers used, by name. An open one stays so until a call after its cooldown. */
+    /** Every breaker in use. An open one stays open until a call after its cooldown. */
     states: () => [...running].map(([name, breaker]) => ({ name, state: breaker.getSnapshot().value })),
   };
 
@@ -65,7 +65,7 @@ export function createBreakers({ policy, monotonic, log }: BreakersDependencies)
   }
 }
 
-/** What an error shows about the provider or network, if anything. An unreachable host proves a network. */
+/** What an error proves about the provider or network, if anything. An unreachable host proves a network. */
 function verdictOn(error: unknown): 'succeeded' | 'failed' | 'cancelled' {
   if (error instanceof FetchError) {
     if (error.code === 'offline') return 'failed';

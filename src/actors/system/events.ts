@@ -1,7 +1,7 @@
 /**
  * The event stream: every status change of a job, in commit order. A subscription takes its snapshot and place in one
- * step, so it has no gaps or duplicates. One with more than `queueSize` waiting events that took none for `stallMs` is
- * ended (shorter times mean nothing, as kernels drain sockets in lumps of a megabyte), and one above `maxBacklog`, too.
+ * step, so it has no gaps or duplicates. It ends if more than `queueSize` events wait and none was read for `stallMs`
+ * (shorter times mean nothing, as kernels drain sockets in lumps of a megabyte), or above `maxBacklog`.
  */
 import { maxTimerMs } from '../../domain/durations.ts';
 import { DomainError } from '../../domain/errors.ts';
@@ -14,7 +14,7 @@ import type { LibraryParts, StartService } from './service.ts';
 interface EventsDependencies extends Pick<LibraryParts, 'feed' | 'monotonic'> {
   reader: Pick<StoreReader, 'jobs' | 'counters'>;
   maxSubscribers: number;
-  /** Waiting events of a stalled subscriber. */
+  /** Max waiting events of a stalled subscriber. */
   queueSize: number;
   onSubscribers: (count: number) => void;
   onEnd: (reason: SubscriptionEnd) => void;
@@ -22,12 +22,12 @@ interface EventsDependencies extends Pick<LibraryParts, 'feed' | 'monotonic'> {
 
 /** As `GET /v1/jobs` by default. */
 const snapshotJobs = 100;
-/** Stalled after this time, ms. */
+/** A subscriber is stalled after this time without reading, ms. */
 export const stallMs = 5_000;
 const lookEveryMs = 1_000;
-/** UTF-16 code units of a subscriber's waiting events: some 25,000. */
+/** Max UTF-16 code units of waiting events: some 25,000 events. */
 export const maxBacklog = 8 * 1024 * 1024;
-/** Per text. */
+/** Code units per text of events. */
 const takenLength = 64 * 1024;
 
 interface Subscriber {
@@ -35,9 +35,9 @@ interface Subscriber {
   /** UTF-16 code units of `waiting`. */
   length: number;
   wake: (() => void) | undefined;
-  /** When it last took or waited for events. */
+  /** Time of the last read, or of the start of its wait. */
   movedAt: number;
-  /** Earlier commits are in its snapshot. */
+  /** The snapshot contains earlier commits. */
   from: number;
   end(reason: SubscriptionEnd): void;
 }
@@ -77,7 +77,7 @@ export function eventsService(dependencies: EventsDependencies): StartService<'e
           retryAfterS: 5,
         });
       }
-      // One read: nothing is committed within a turn of the event loop.
+      // One turn of the event loop: no commit can come between the reads.
       const from = reader.counters.peek('opstamp');
       const snapshot = { jobs: reader.jobs.list({ limit: snapshotJobs }).map(jobResponseOf) };
       let isOver = false;

@@ -2,9 +2,9 @@
  * One attempt at a job: runs the handler, renews the lease every third of its length, enforces the time limit since the
  * last checkpoint, and reports the outcome. The row is the truth: the ledger refuses a late report.
  *
- * work  working, then settling (the outcome goes to the ledger) or retrying (the store failed: report again later)
- * stay  open, or leaving: the handler may finish within the grace time, else the attempt is released uncounted. If the
- *       ledger cannot be written, the next opening of the library releases the job
+ * work working, then settling (the outcome goes to the ledger) or retrying (the store failed: report again later)
+ * stay open, or leaving: the handler may finish within the grace time, else the attempt is released uncounted. If the
+ * ledger cannot be written, the next opening of the library releases the job
  */
 import type { Logger } from 'pino';
 import { assign, fromPromise, setup, stateIn } from 'xstate';
@@ -37,15 +37,15 @@ export interface JobContext {
   attempt: ledger.Attempt;
   signal: AbortSignal;
   /**
-   * Store a slice, renew the lease, restart the time limit; earlier attempts and crashes no longer count. Releases a
-   * suspect, which runs alone after a crash, and jobs of a stopping scheduler. Errors: JobError for a lost claim.
+   * Store a slice, renew the lease, restart the time limit; earlier attempts and crashes no longer count. Ends attempts
+   * of suspects, which run alone after a crash, and of a stopping scheduler. Errors: JobError for a lost claim.
    */
   checkpoint<Reply>(command: Command<Reply>): Promise<Reply>;
-  /** For long work without slices: restarts only the time limit. Releases, and errors, as of `checkpoint`. */
+  /** For long work without slices: only restarts the time limit. Ends attempts and throws errors as `checkpoint`. */
   goOn(): Promise<void>;
 }
 
-/** `goOn` for work whose risk is still ahead: a suspect is not cleared by it and has one time limit in total. */
+/** `goOn` for work that may still crash: it does not clear a suspect, whose attempt has one time limit in total. */
 export function goOnUnlessSuspect(job: Job, { goOn }: JobContext): () => Promise<void> {
   return job.suspect ? async () => {} : goOn;
 }
@@ -279,11 +279,11 @@ function tracedPart<Result>(part: 'job' | 'settle', job: Job, run: () => Promise
   return traced(`${part} ${job.kind}`, attributes, run, `job ${job.no}`);
 }
 
-/** One line per ended attempt. Only error codes: messages may quote a page or provider. */
+/** Logs one line per ended attempt, with error codes only: messages may quote a page or provider. */
 function logEnd({ job, outcome, log }: Context, settled: Job): void {
   const { attempts: attempt, status } = settled;
   const line = { job_id: idOf('job', job.no), kind: job.kind, attempt, status };
-  // Released attempts may be thousands, and are no failures.
+  // There may be thousands of released attempts, and they are not failures.
   if (outcome.kind !== 'failed' || status === 'pending' || outcome.isLogged === true) {
     log.debug(line, 'an attempt at a job ended');
     return;
@@ -295,12 +295,12 @@ export function codeOf(error: unknown): unknown {
   return error instanceof Error ? ('code' in error ? error.code : error.name) : typeof error;
 }
 
-/** Whether the provider or host was not called, so the attempt does not count. */
+/** Whether the provider or host was not called; then the attempt does not count. */
 export function isNotMade(error: unknown): error is BreakerOpenError | FetchError {
   return error instanceof BreakerOpenError || (error instanceof FetchError && error.isPostponed);
 }
 
-/** Null if there is nothing left to report. */
+/** The command that stores the outcome; null if nothing is left to report. */
 function settlement({ job, outcome, now, random, limits, log }: Context): Command<Job | null> | null {
   const attempt = attemptOf(job);
   switch (outcome.kind) {

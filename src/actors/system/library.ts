@@ -1,4 +1,4 @@
-/** Supervises a library (machines/library.ts): reopens it after failures. Requests then get a retryable error. */
+/** Supervises a library (machines/library.ts): reopens it after failures. Meanwhile requests get a retryable error. */
 import type { Logger } from 'pino';
 import { type ActorOptions, type AnyActorLogic, createActor, fromPromise, type StateValueFrom, waitFor } from 'xstate';
 import { DomainError, LeaseEndedError, ServedElsewhereError } from '../../domain/errors.ts';
@@ -7,15 +7,15 @@ import type { SystemAsk } from './service.ts';
 
 export interface OpenedLibrary extends Opened {
   ask: SystemAsk;
-  /** For libraries closed when idle: when it must be open, ms since the epoch; null for never. */
+  /** For libraries that close when idle: time at which they must be open, ms since the epoch; null: no time. */
   dueAt?: () => number | null;
 }
 
 export interface LibraryOptions {
-  /** `again`: reopened in this process. `ending` aborts the opening. Errors: why it cannot open. */
+  /** `again`: it was open in this process before. `ending` aborts the opening. Errors: why it cannot open. */
   open(again: boolean, ending: AbortSignal): Promise<OpenedLibrary>;
   log: Logger;
-  /** The process's only library: if it cannot be reopened, the process ends. One of several also waits for its folder. */
+  /** The process's only library: if it cannot be reopened, the process ends. Otherwise it also waits for its folder. */
   isAlone: boolean;
   /** Longest wait between failed openings, ms; default a minute. */
   maxBackoffMs?: number;
@@ -72,7 +72,7 @@ export function superviseLibrary({ open, log, isAlone, maxBackoffMs, clock }: Li
   const opened = settled('serving', 'failed', 'closed').then(({ value }) => {
     if (value !== 'serving') throw reason() ?? new DomainError('shutting_down', 'the library is being closed');
   });
-  opened.catch(() => {}); // whoever does not wait for it reads the log
+  opened.catch(() => {}); // callers that do not wait for it read the log
   const over = new Promise<unknown>((resolve) => {
     actor.subscribe({ complete: () => resolve(reason()) });
   });
@@ -88,7 +88,7 @@ export function superviseLibrary({ open, log, isAlone, maxBackoffMs, clock }: Li
     ask,
     state: (): LibraryState => actor.getSnapshot().value,
     dueAt: () => serving?.dueAt?.() ?? null,
-    /** Resolves when it first serves. Errors: why the first opening failed; it may still open later. */
+    /** Resolves when it first serves. Errors: why the first opening failed; a later opening may still succeed. */
     opened,
     /** Resolves with the reason when it will not be reopened. */
     over,

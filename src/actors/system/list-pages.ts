@@ -1,4 +1,4 @@
-/** Lists stored pages, newest first, in parts; also finds the page of an address. */
+/** Lists stored pages in parts, newest first, and finds the page of an address. */
 import { passesFilters } from '../../compute/ranking/passes-filters.ts';
 import { visitTimes } from '../../compute/structures/visit-times.ts';
 import { readMinutes } from '../../compute/text/byline.ts';
@@ -13,10 +13,10 @@ import { inParts } from './background.ts';
 
 /** Rows per turn of the event loop: some milliseconds. */
 const rowsPerTurn = 500;
-/** Per part, as stored: some 60,000 visits. The part ends before the page that exceeds it. */
+/** Max size of visits per part, as stored: some 60,000 visits. The part ends before the page that exceeds it. */
 const maxVisitBytes = 2 ** 18;
 
-/** Errors: DomainError `invalid` (domain, address, cursor). Pages unchanged meanwhile are in exactly one part. */
+/** Errors: DomainError `invalid` (domain, address, cursor). A page that stays unchanged is in exactly one part. */
 export function pageLister(reader: StoreReader, canonicalize: CanonicalizeSettings) {
   const ofAddress = (url: string) => {
     const canonical = canonicalizeUrl(url, canonicalize);
@@ -90,7 +90,7 @@ export function pageSummaryOf(reader: StoreReader, page: PageHead): PageSummary 
   };
 }
 
-/** UTF-16 units per word, for pages of earlier versions without a word count. */
+/** UTF-16 units per word. Estimates the word count of pages of earlier versions. */
 const usualWordLength = 6;
 
 export function pageDetailsOf({ pages }: Pick<StoreReader, 'pages'>, page: PageHead): PageDetails {

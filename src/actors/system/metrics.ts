@@ -59,14 +59,14 @@ export function metricsService(dependencies: MetricsDependencies): StartService<
 }
 
 interface SnapshotKeeperDependencies extends Pick<LibraryParts, 'reader' | 'commit' | 'metrics' | 'now'> {
-  /** Skips host metrics, which are meaningless after a move and change constantly. */
+  /** Skips metrics of the host, which are meaningless on another host and change constantly. */
   ownOnly: boolean;
 }
 
-/** Labels have few values, so there are some hundred. */
+/** Max series. Labels have few values, so there are some hundred. */
 const maxSeries = 10_000;
 
-/** Keeps a snapshot; skipped if nothing changed. Errors: those of the commit. */
+/** Stores a snapshot, unless nothing changed. Errors: those of the commit. */
 export function snapshotKeeper({ reader, commit, metrics, ownOnly, now }: SnapshotKeeperDependencies) {
   const numbers = new Map(reader.metrics.series().map(({ no, series }) => [keyOf(series), no] as const));
   let lastNo = Math.max(0, ...numbers.values());
@@ -102,9 +102,9 @@ function keyOf({ sample, labels }: admin.MetricSeries): string {
   return JSON.stringify([sample, Object.entries(labels).sort(([a], [b]) => (a < b ? -1 : 1))]);
 }
 
-/* Snapshots are written, thinned after a day, and finally deleted: with one per 15 s some 8,000 rows of about 2 KB. */
+/* Snapshots are written, thinned after a day, and finally deleted. One per 15 s makes some 8,000 rows of about 2 KB. */
 
-/** After this, the first of each hour is kept, ms. */
+/** After this time, ms, only the first of each hour is kept. */
 export const keepAllMs = dayMs;
 const sliceRows = 500;
 
@@ -130,7 +130,7 @@ export function thinSnapshots(from: number, now: number, keepMs: number): Comman
     }
     const last = times.at(-1);
     if (last === undefined || times.length < sliceRows) return null;
-    // The slice's last hour is examined again from its beginning.
+    // The next slice examines the last hour again from its beginning.
     return Math.max(from + 1, Math.floor(last / hourMs) * hourMs);
   };
 }
@@ -142,9 +142,9 @@ interface MetricAnswersDependencies extends Pick<LibraryParts, 'reader' | 'metri
 
 type MetricsMessages = 'metrics.timeseries' | 'metrics.summary' | 'disk.usage';
 
-/** Per turn of the event loop: 2 ms. */
+/** Rows read per turn of the event loop: 2 ms. */
 const readSlice = 50;
-/** Latencies are of the newest logged searches. */
+/** Latencies are computed from the newest logged searches, at most this many. */
 const maxRuns = 10_000;
 
 function metricAnswers(dependencies: MetricAnswersDependencies): Handlers<MetricsMessages> {

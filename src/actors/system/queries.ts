@@ -1,4 +1,4 @@
-/** Answers questions about pages and jobs from the store's readers, edits pages, retries dead jobs, and deletes old completed ones. */
+/** Answers requests for pages and jobs from the store; edits pages, retries dead jobs, deletes old completed ones. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { editPages } from '../../commands/edit-pages.ts';
 import { type RetryOutcome, removeOldJobs, retryDeadJobs, retryJobs } from '../../commands/retry-jobs.ts';
@@ -34,14 +34,14 @@ interface QueriesDependencies
   indexState: () => Promise<IndexState>;
   /** Why fetching is paused while there is no network, or null. */
   held?: () => HeldLane | null;
-  /** For completed jobs. */
+  /** Age limit of completed jobs. */
   oldBefore: OldBefore;
   every?: Every;
 }
 
-/** UTF-16 code units per read of a whole text: some tenths of a millisecond. */
+/** UTF-16 code units per read of a whole text: some 0.1 ms. */
 const partLength = 64 * 1024;
-/** An index that is reopening after a fault may not answer in time, ms; pages are accepted anyway. */
+/** Max wait for the index, ms: it may be reopening after a fault, and pages are accepted anyway. */
 const indexPatienceMs = 1000;
 const unopened: IndexState = { state: 'rebuilding', indexed_chunks: 0, total_chunks: 0 };
 
@@ -180,14 +180,14 @@ export function queriesService(dependencies: QueriesDependencies): StartService<
   };
 }
 
-/** A copy, so that the rest of the text can be freed; a surrogate pair belongs to the piece it begins in. */
+/** Returns a copy, so that the rest of the text can be freed. A surrogate pair belongs to the piece where it begins. */
 function slicedText({ pages }: StoreReader, no: number, from: number, to: number): string {
   const text = pages.bodySlice(no, from, to + 1);
   const isSecondHalf = (at: number) => /[\udc00-\udfff]/.test(text.charAt(at));
   return ownCopy(text.slice(from > 0 && isSecondHalf(0) ? 1 : 0, isSecondHalf(to - from) ? to - from + 1 : to - from));
 }
 
-/** `unopened` without an answer. Errors: none. */
+/** The state, or `unopened` if it does not come in time. Errors: none. */
 async function inTime(state: Promise<IndexState>): Promise<IndexState> {
   const told = new AbortController();
   try {
@@ -201,7 +201,7 @@ async function inTime(state: Promise<IndexState>): Promise<IndexState> {
 
 const replaced = () => new DomainError('conflict', 'the text was replaced meanwhile');
 
-/** Errors: DomainError `not_found`, or `conflict` for a text that a refresh replaced. */
+/** Errors: DomainError `not_found`, or `conflict` if a refresh replaced the text. */
 async function* textParts(reader: StoreReader, no: number, from: number, to: number): AsyncGenerator<string> {
   const hash = reader.pages.head(no)?.content_hash;
   for (let at = from; at < to; at += partLength) {
@@ -212,7 +212,7 @@ async function* textParts(reader: StoreReader, no: number, from: number, to: num
   }
 }
 
-/** One at a time: the whole list is as long as the text. */
+/** Reads one chunk at a time, as the whole list is as long as the text. */
 async function* chunkRows({ pages }: StoreReader, no: number): AsyncGenerator<PageChunk> {
   const label = pages.head(no)?.first_label;
   for (let ordinal = 0; ; ordinal++) {
@@ -239,7 +239,7 @@ export function jobResponseOf(job: Job): JobResponse {
   };
 }
 
-/** The job's page or watch; null without one, or if deleted. */
+/** The job's page or watch; null if it has none, or the row is deleted. */
 export function jobSubjectOf({ pages, watches }: StoreReader, job: Job): JobSubject | null {
   const page = job.page_no === null ? undefined : pages.head(job.page_no);
   if (page !== undefined) return { id: idOf('page', page.no), url: page.canonical_url, title: page.title };

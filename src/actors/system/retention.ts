@@ -9,14 +9,14 @@ type RetentionDependencies = Pick<LibraryParts, 'reader' | 'commit' | 'log' | 'n
 /** Rows before this time, ms, may be deleted; null: none. */
 export type OldBefore = () => Promise<number | null>;
 
-/** Doubtful lead of the clock, ms: longer than most machines are off. */
+/** Max lead of a trusted clock, ms: few machines are off by more. */
 const maxAheadMs = 7 * dayMs;
-/** Time of doubt, ms of the service running. */
+/** Time until a doubted clock is trusted, ms of the service running. */
 const doubtMs = dayMs;
 /** How often a trusted time is stored, ms. */
 const noteEveryMs = hourMs / 2;
 
-/** Last known time in the store; undefined in an empty one. */
+/** The last known time in the store; undefined if the store is empty. */
 function lastKnown({ clock, metrics, queryLog }: StoreReader): ClockRecord | undefined {
   const [run] = queryLog.numbers({ limit: 1 });
   const times = [metrics.lastTime(), run === undefined ? undefined : queryLog.get(run)?.ts];
@@ -24,7 +24,7 @@ function lastKnown({ clock, metrics, queryLog }: StoreReader): ClockRecord | und
   return clock.get() ?? (events.length === 0 ? undefined : { trusted: Math.max(...events), doubted: 0 });
 }
 
-/** Days that a doubted clock is ahead, while this blocks deletions; else null. */
+/** Days that a doubted clock is ahead, while that blocks deletions; otherwise null. */
 export function daysAhead(reader: StoreReader, now: number): number | null {
   const known = lastKnown(reader);
   if (known === undefined || now - known.trusted <= maxAheadMs || known.doubted >= doubtMs) return null;
@@ -34,7 +34,7 @@ export function daysAhead(reader: StoreReader, now: number): number | null {
 export const clockAheadText = (days: number): string =>
   `the clock is ${days} days ahead of the last event: nothing is deleted by age until the service has run for 24 hours`;
 
-/** Call before this process writes to the store. Returns a function to find rows older than `keepDays`. */
+/** Call before this process writes to the store. Returns a function that finds the time limit for `keepDays`. */
 export function openRetention({ reader, commit, log, now, monotonic }: RetentionDependencies) {
   let known = lastKnown(reader);
   let written = reader.clock.get();

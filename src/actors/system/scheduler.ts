@@ -1,12 +1,12 @@
 /**
  * The scheduler: claims due jobs into free places and runs one job actor per job. It looks when a commit makes a job
- * claimable, when a job ends or is due, and at least every `longestMs`. Each look also takes back expired leases.
+ * claimable, when a job ends or is due, and at least every `longestMs`. Each look also releases jobs of expired leases.
  *
- * recovering  releases orphans of the library's last opening
- * hindered    the store failed (disk full): retry while the rest of the system serves
- * idle        waits for a reason to look
- * claiming    the writer claims; a new reason (`again`) leads to another look, a stop (`last`) to draining
- * draining    no new claims; job actors were asked to stop; ends with the last of them
+ * recovering releases jobs left by the library's last opening
+ * hindered the store failed (disk full): retries while the rest of the system serves
+ * idle waits for a reason to look
+ * claiming the writer claims; a new reason (`again`) leads to another look, a stop (`last`) to draining
+ * draining no new claims; job actors were asked to stop; ends with the last of them
  */
 import {
   type ActorRefFrom,
@@ -30,7 +30,7 @@ export interface SchedulerDependencies extends Pick<LibraryParts, 'commit' | 'fe
   handlers: Partial<Record<JobKind, JobHandler>>;
   limits: JobLimits;
   capacity: Record<Lane, number>;
-  /** Without a network: how many jobs of its lane may run, and when to look again, ms; else null. */
+  /** Without a network: how many jobs of its lane may run, and the ms until the next look. Null with a network. */
   held?: () => HeldLane | null;
   incarnation: string;
   random: () => number;
@@ -40,7 +40,7 @@ export interface HeldLane {
   lane: Lane;
   /** 0, or 1 for a job that tests the network. */
   places: number;
-  /** Duration, ms; ignored with a free place. */
+  /** Time until the next look, ms; ignored if a place is free. */
   forMs: number;
 }
 
@@ -62,14 +62,14 @@ type Event =
   | { type: `xstate.done.actor.job.${string}`; actorId: string };
 
 const retryMs = 1000;
-/** Longest time between two looks, each a commit: limits how late a clock change or a lost claim is detected. */
+/** Max time between two looks, each a commit. Limits how late a clock change or a lost claim is detected. */
 const longestMs = 60_000;
-/** The same while jobs run, as a share of the lease: limits how late an expired lease is detected. */
+/** Max time between two looks while jobs run, as a share of the lease. Limits how late an expired lease is detected. */
 const shareOfLease = 0.1;
-/** Jobs rescheduled per look after the clock was set back. */
+/** Max jobs rescheduled per look after the clock was set back. */
 const drawnAtOnce = 1000;
 
-/** Ready when orphans are released, or that is known to be hindered. */
+/** Ready when the jobs left by the last opening are released, or when this is known to be hindered. */
 export function schedulerService(dependencies: SchedulerDependencies): StartService {
   const machine = schedulerMachine(dependencies);
   return async ({ ending }) => {
@@ -97,7 +97,7 @@ export function schedulerMachine(dependencies: SchedulerDependencies) {
     return free;
   };
 
-  /** Time of the last look. Infinity: at the first look the clock counts as set back, as no process was watching. */
+  /** Time of the last look. Infinity: the first look assumes that the clock was set back, as no process watched it. */
   let lastLook = Number.POSITIVE_INFINITY;
 
   return setup({
@@ -169,7 +169,7 @@ export function schedulerMachine(dependencies: SchedulerDependencies) {
         if ('actorId' in event) running.delete(event.actorId);
         return { running };
       }),
-      /** An ended actor stays among the children until stopped. */
+      /** An ended actor stays among the children until it is stopped. */
       bury: stopChild(({ event }) => ('actorId' in event ? event.actorId : '')),
       /** An actor that has reported its end ignores this. */
       cancel: ({ context, event }) => {

@@ -17,7 +17,7 @@ import type { LibraryMetrics } from '../../telemetry/metrics.ts';
 import type { MarkedPassage, MarkTask } from '../../threads/search-thread.ts';
 import type { NearPage, RelatedPage } from '../indexes/page-space.ts';
 
-/** What services and handlers of jobs have in common. */
+/** The parts of a library that services and handlers of jobs share. */
 export interface LibraryParts {
   ask: SystemAsk;
   reader: StoreReader;
@@ -25,7 +25,7 @@ export interface LibraryParts {
   feed: CommitFeed;
   metrics: LibraryMetrics;
   canonicalize: CanonicalizeSettings;
-  /** Of new jobs. */
+  /** Max attempts of new jobs. */
   maxAttempts: number;
   log: Logger;
   /** Wall clock, ms. */
@@ -64,7 +64,7 @@ export function runService<Names extends SystemMessageName>(
 ) {
   const held = new Set<Promise<unknown>>();
   const ending = new AbortController();
-  /** Its reason refuses held requests and later ones. */
+  /** Aborted on a crash; its reason refuses waiting and later requests. */
   const crashing = new AbortController();
   setMaxListeners(0, crashing.signal);
 
@@ -75,11 +75,11 @@ export function runService<Names extends SystemMessageName>(
     crashed(error);
   };
   const started = Promise.resolve().then(() => start({ crash, ending: ending.signal }));
-  started.catch(() => {}); // told by `ready`, and to each who asks
+  started.catch(() => {}); // reported by `ready`, and to each caller
 
   const serve = async (name: SystemMessageName, request: unknown, signal: AbortSignal | undefined) => {
     const { handlers } = await started;
-    crashing.signal.throwIfAborted(); // refused meanwhile
+    crashing.signal.throwIfAborted(); // may have crashed meanwhile
     signal?.throwIfAborted();
     const handle = handlers[name as Names] as (request: unknown, signal?: AbortSignal) => unknown;
     return handle(request, signal);
@@ -88,7 +88,7 @@ export function runService<Names extends SystemMessageName>(
   let stopped: Promise<void> | undefined;
   const stop = async () => {
     ending.abort();
-    const service = await started.catch(() => null); // of one that did not start nothing is left
+    const service = await started.catch(() => null); // a service that did not start has freed its resources
     await Promise.allSettled(held);
     await service?.stop?.();
   };
@@ -107,7 +107,7 @@ export function runService<Names extends SystemMessageName>(
         held.delete(served);
       }
     },
-    /** Refuse new requests, answer accepted ones, free resources. Errors: a resource that could not be freed. */
+    /** Refuse new requests, answer accepted ones, free resources. Errors: those of freeing a resource. */
     stop: () => {
       stopped ??= stop();
       return stopped;
@@ -124,45 +124,45 @@ export interface SearchWords {
   /** Pages with all of these come first. */
   phrases: readonly string[];
   filters: PageFilters;
-  /** Excludes other pages. */
+  /** Excludes pages that do not match. */
   clauses: QueryClauses;
 }
 
 export interface RetrieveRequest extends SearchWords {
   candidates: number;
-  /** Of the dense side. */
+  /** Model of the dense search. */
   model: string;
   relevance: boolean;
   sketches: boolean;
-  /** Without vectors. */
+  /** Whether to search without vectors. */
   byWords: boolean;
 }
 
-/** All pages that match; `top`: first pages of the order that are wanted. */
+/** Returns all pages that match. `top`: number of first pages wanted. */
 export interface MatchRequest
   extends SearchWords,
     Pick<SearchRequest, 'sort' | 'facets' | 'collapse' | 'min_relevance'> {
   top: number;
-  /** IANA name, for months. */
+  /** IANA name of the time zone, for counts by month. */
   zone: string;
-  /** By relevance: the results and their duplicates. The former are counted in any case, the latter are not. */
+  /** For order by relevance: the results and their duplicates. Results are always counted, their duplicates never. */
   listed?: readonly ListedPage[] | undefined;
 }
 
 export interface ListedPage {
   page_no: number;
-  /** Page numbers that it stands for, too. */
+  /** Pages that this page stands for, too. */
   duplicates: readonly number[];
 }
 
 export interface MatchedPages {
   total: number;
-  /** In order; none by relevance. */
+  /** The first pages, in order; empty when ordered by relevance. */
   first: ListedPage[];
   facets: SearchFacets | null;
 }
 
-/** The candidates' pages at the time of the search. */
+/** Pages of the candidates at the time of the search. */
 export interface CandidatePages {
   /** By label; deleted labels are left out. */
   pageOf: ReadonlyMap<number, number>;
@@ -170,7 +170,7 @@ export interface CandidatePages {
   lastSeenAt: ReadonlyMap<number, number>;
   /** Pages of the query's host that pass the filters. */
   ofHost: ReadonlySet<number>;
-  /** Pages that may have every phrase: per phrase the passages where it may begin or end. */
+  /** Pages that may have every phrase. Per phrase: passages in which it may begin or end. */
   quoting: ReadonlyMap<number, readonly Uint32Array[]>;
 }
 
@@ -179,12 +179,12 @@ export interface Retrieved extends CandidatePages, Candidates {}
 export interface RankedPages {
   /** Best first. */
   pages: number[];
-  /** Every page with a candidate chunk, by its best one before reranking. */
+  /** Every page with a candidate chunk, ordered by its best chunk before reranking. */
   candidates: number[];
   reranker: string | null;
 }
 
-/** Pages near the mean of these pages' vectors. */
+/** Request for pages near the mean of these pages' vectors. */
 export interface NearPagesRequest {
   /** Null: the active one. */
   model: string | null;
@@ -192,7 +192,7 @@ export interface NearPagesRequest {
   k: number;
   except: readonly number[];
   filters: PageFilters;
-  /** Also pages below the model's floor, if they are related by other evidence. */
+  /** Also return pages below the model's floor, because they are related by other evidence. */
   anyScore?: boolean;
 }
 
@@ -208,20 +208,20 @@ interface InternalMessages {
   'index.state': { request: Record<string, never>; reply: IndexState };
   /** Pages without a chunk, as of the last answered commit. */
   'index.pagesWithoutChunks': { request: Record<string, never>; reply: number[] };
-  /** Later searches do not find them. */
+  /** Searches that begin later do not find these pages. */
   'index.remove': { request: { pages: readonly LabelRange[] }; reply: undefined };
-  /** Dead content of the files at start, and whether one was set aside: after a crash, or older files. */
+  /** Dead content of the files at start, and whether a file was set aside after a crash or as an older format. */
   'index.heldAtStart': { request: Record<string, never>; reply: { dropped: number; setAside: boolean } };
-  /** Rewrite index files without removed content and delete `*.bad` files; `clean`: nothing was added meanwhile. */
+  /** Rewrite index files without removed content, and delete `*.bad` files. `clean`: nothing was added meanwhile. */
   'index.purge': { request: Record<string, never>; reply: { clean: boolean } };
-  /** Why the last write was refused, or null. After trouble, asking tries a write. */
+  /** Why the last write was refused, or null. After a failure, the question triggers a test write. */
   'store.trouble': { request: Record<string, never>; reply: string | null };
   /** Run a command in the next transaction; replies when durable. */
   'store.commit': { request: { command: Command<unknown>; weight: number }; reply: unknown };
   /** Make chunks searchable, remove those they replace. `pages`: labels of each; `vectors`: by space, rows of all. */
   'index.add': {
     request: {
-      /** Null if their words are there already. */
+      /** Null if the words are already in the index. */
       segment: PreparedPages['segment'] | null;
       vectors: ReadonlyMap<number, Float32Array>;
       pages: readonly LabelRange[];
@@ -229,7 +229,7 @@ interface InternalMessages {
     };
     reply: undefined;
   };
-  /** Add stored vectors, and pages (first labels) that they complete. Opens the space; ignored for deleted models. */
+  /** Add stored vectors, and the pages (by first label) that they complete. Opens the space; ignores deleted models. */
   'index.addVectors': {
     request: {
       model_id: string;
@@ -245,9 +245,9 @@ interface InternalMessages {
   /** Replies when the space's files are deleted. */
   'index.dropSpace': { request: { space: number }; reply: undefined };
   'index.nearPages': { request: NearPagesRequest; reply: NearPage[] };
-  /** Pages that are near to one of some, and it to them. */
+  /** Pages that are mutual near neighbours of at least one of these pages. */
   'index.relatedPages': { request: Omit<NearPagesRequest, 'anyScore'> & { few: number }; reply: RelatedPage[] };
-  /** Rank without answering or logging; an inactive model must be ready. JobError if a provider did not answer. */
+  /** Rank without answering or logging. An inactive model must be ready. JobError if a provider fails to answer. */
   'search.rank': { request: { request: SearchRequest; model: string | null; isLocal: boolean }; reply: RankedPages };
   'index.retrieve': { request: RetrieveRequest; reply: Retrieved };
   'index.match': { request: MatchRequest; reply: MatchedPages };
@@ -268,10 +268,10 @@ export type SystemAsk = <Name extends SystemMessageName>(
   options?: { signal?: AbortSignal | undefined },
 ) => Promise<SystemReplyOf<Name>>;
 
-/** Run a command through the writer. `weight`: its number of records, default 1; heavy ones get a transaction each. */
+/** Run a command by the writer. `weight`: its number of records, default 1; heavy ones get their own transaction. */
 export type CommitCommand = <Reply>(command: Command<Reply>, weight?: number) => Promise<Reply>;
 
-/** Max weight of a transaction, which blocks the event loop some 50 µs per new page. 256 took 10 to 20 % more time. */
+/** Max weight of a transaction, which blocks the event loop some 50 µs per new page. 256 took 10 to 20 % longer. */
 export const maxBatch = 1024;
 
 export function commitThrough(ask: SystemAsk): CommitCommand {
@@ -284,10 +284,10 @@ export interface CommittedChanges extends Changes {
 
 export type CommitListener = (changes: CommittedChanges) => void;
 
-/** May be far apart. */
+/** The two moments may be far apart. */
 export type CommitMoment = 'visible' | 'durable';
 
-/** Publishes commits in order: when visible, for projections; when durable (perhaps never), for files and clients. */
+/** Publishes commits in order: `visible` for projections; `durable`, which may never come, for files and clients. */
 export class CommitFeed {
   readonly #listeners: Record<CommitMoment, Set<CommitListener>> = { visible: new Set(), durable: new Set() };
 

@@ -1,10 +1,10 @@
-/** A library's services: started by dependency, stopped in reverse. Every message goes through here to the service whose handlers name it. */
+/** A library's services: started by dependency, stopped in reverse. `ask` sends each message to the right service. */
 import type { Logger } from 'pino';
 import { traced } from '../../compute/span.ts';
 import { DomainError, LeaseEndedError } from '../../domain/errors.ts';
 import { type RunningService, runService, type StartService, type SystemAsk } from './service.ts';
 
-/** Start order: services of a row start together, after the row before. */
+/** Start order. The services of a row start together, after the row before. */
 export const startOrder = [
   ['writer'],
   ['indexes'],
@@ -28,13 +28,13 @@ export type ServiceName = (typeof startOrder)[number][number];
 
 export type ServiceStarts = Record<ServiceName, StartService>;
 
-/** An aborted `ending` ends the start with its reason. Errors: of a service that cannot start or crashes at once; started ones are stopped. */
+/** Aborting `ending` ends the start. Errors: of a service that cannot start or crashes; the others are then stopped. */
 export async function startServices(
   startsOf: (ask: SystemAsk) => ServiceStarts,
   { ending, log }: { ending: AbortSignal; log: Logger },
 ) {
   const running = new Map<ServiceName, RunningService>();
-  /** Which service answers a message: filled as services become ready. */
+  /** The service that answers each message. Filled as services become ready. */
   const answeredBy = new Map<string, ServiceName>();
   let registered: Promise<unknown> = Promise.resolve();
   let tellCrash: (error: unknown) => void = () => {};
@@ -44,7 +44,7 @@ export async function startServices(
   /** Errors: those of the service; DomainError `store_unavailable` or `shutting_down` if it does not run. */
   const ask: SystemAsk = (name, request, options) =>
     traced(`ask ${name}`, {}, async () => {
-      // Its service may start together with its caller.
+      // The answering service may start together with its caller.
       if (!answeredBy.has(name)) await registered.catch(() => {});
       const owner = answeredBy.get(name);
       const service = owner === undefined ? undefined : running.get(owner);
@@ -63,7 +63,7 @@ export async function startServices(
   const crash = crashed.then((error) => {
     throw error;
   });
-  crash.catch(() => {}); // of interest while starting only
+  crash.catch(() => {}); // matters only during the start
   /** Stop in reverse order. Errors: the first failure to free a resource, after all are stopped. */
   const stop = async () => {
     const failures: unknown[] = [];
@@ -80,7 +80,7 @@ export async function startServices(
       running
         .get(name)
         ?.stop()
-        .catch(() => {}); // whoever stops them in order has the error
+        .catch(() => {}); // `stop` reports the error
   };
   ending.addEventListener('abort', stopStarting);
   try {
@@ -103,7 +103,7 @@ export async function startServices(
     }
     ending.throwIfAborted();
   } catch (error) {
-    await stop().catch(() => {}); // why it could not start says more
+    await stop().catch(() => {}); // the reason why it could not start is more useful
     throw error;
   } finally {
     ending.removeEventListener('abort', stopStarting);

@@ -1,7 +1,7 @@
 /**
  * The single writer. Commits queued commands in batches, and answers each when it is durable and projections are
  * updated. If the store cannot be written (disk full), the batch is refused. If the disk does not answer within
- * `flushTimeoutMs`, waiting and new commands are refused until it does; the batch on its way may still be stored. If a
+ * `flushTimeoutMs`, waiting and new commands are refused until it does; the running batch may still be stored. If a
  * flush fails, the system stops (docs/decisions/stop-when-a-flush-fails.md). A refused command may have been stored;
  * callers may retry, as commands are idempotent.
  */
@@ -14,7 +14,7 @@ import { type CommitMoment, type LibraryParts, maxBatch, type ServiceHooks, type
 
 interface WriterDependencies extends Pick<LibraryParts, 'feed' | 'log'> {
   store: Pick<Store, 'transact' | 'compact' | 'close'>;
-  /** Longest flush before waiting commands are refused. */
+  /** Max duration of a flush before waiting commands are refused. */
   flushTimeoutMs: number;
 }
 
@@ -25,10 +25,10 @@ interface Write {
   reject(error: unknown): void;
 }
 
-/** Further writes are refused, which bounds memory when the disk stalls. */
+/** Max waiting commands. Refusing more bounds the memory when the disk stalls. */
 const maxWaiting = 4096;
 
-/** How many of the first commands share a transaction. */
+/** How many of the first waiting commands share the next transaction. */
 export function batchLength(queue: readonly { weight: number }[]): number {
   let sum = 0;
   const end = queue.findIndex(({ weight }, at) => {
@@ -46,7 +46,7 @@ export function writerService({
 }: WriterDependencies): StartService<'store.commit' | 'store.compact' | 'store.trouble'> {
   const start = async ({ crash }: ServiceHooks) => {
     const waiting = new Set<Write>();
-    /** Resolves when the latest batch, and so all before, are durable and published. */
+    /** Resolves when the latest batch, and so every earlier one, is durable and published. */
     let toldUpTo: Promise<void> = Promise.resolve();
     const overdue = new Set<Write[]>();
     let trouble: string | null = null;
@@ -72,7 +72,7 @@ export function writerService({
       const late = setTimeout(() => {
         overdue.add(batch);
         refuse(waiting, new Error(`the disk has not answered for ${flushTimeoutMs} ms`));
-      }, flushTimeoutMs).unref(); // whose end comes first has nobody left to refuse
+      }, flushTimeoutMs).unref(); // if the flush has ended, no command is left to refuse
       const settled = () => {
         clearTimeout(late);
         overdue.delete(batch);
@@ -103,7 +103,7 @@ export function writerService({
         () => null,
         (error: unknown) => ({ error }),
       );
-      // Flushes are concurrent: a later one, which covers the earlier, may end first.
+      // Flushes are concurrent: a later one, which includes the earlier, may end first.
       await before;
       if (failure !== null) return fail(batch, failure.error);
       publish('durable', commit);
@@ -116,7 +116,7 @@ export function writerService({
 
     const queue: Write[] = [];
     let isCommitting = false;
-    /** One transaction at a time; commands gather in `queue` meanwhile. */
+    /** Runs one transaction at a time. Meanwhile, commands gather in `queue`. */
     const commitQueued = async () => {
       if (isCommitting) return;
       isCommitting = true;
@@ -155,7 +155,7 @@ export function writerService({
         'store.trouble': () => {
           const said = trouble;
           if (said !== null && waiting.size === 0 && overdue.size === 0) {
-            commit(() => undefined, 0).catch(() => {}); // its failure is logged, and is the next answer
+            commit(() => undefined, 0).catch(() => {}); // a failure is logged, and returned by the next call
           }
           return said;
         },
@@ -170,7 +170,7 @@ export function writerService({
   return start;
 }
 
-/** The innermost cause, of the operating system. */
+/** The innermost cause, which comes from the operating system. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return error.cause === undefined ? error.message : reasonOf(error.cause);

@@ -1,4 +1,4 @@
-/** The poller of kind `rss`, also for other feeds: reads a changed feed, or the feed that an HTML page announces. */
+/** The poller of kind `rss`, for any feed format: reads a changed feed, or the feed that an HTML page announces. */
 import type { Episode, ListedTranscript } from '../../compute/feed/episode.ts';
 import type { FeedItem, FeedReading } from '../../compute/feed/feed.ts';
 import type { FeedBytes } from '../../compute/feed/read-feed.ts';
@@ -33,7 +33,7 @@ function feedSource<Item>({ fetch, read }: FeedSourceDependencies<Item>) {
       ...(validators?.last_modified == null ? {} : { 'if-modified-since': validators.last_modified }),
     };
     const answer = await fetch(url, { signal, headers });
-    // 304 from another address does not answer this one's validators.
+    // A 304 from another address does not refer to the validators of this one.
     const isForeign = answer.status === notModified && answer.finalUrl !== validators?.url;
     return isForeign && validators !== null ? ask(url, null, signal) : answer;
   };
@@ -85,7 +85,7 @@ function feedSource<Item>({ fetch, read }: FeedSourceDependencies<Item>) {
       try {
         return await pollAnnounced(watch.feed_url, watch, signal);
       } catch (error) {
-        if (!isPermanent(error)) throw error; // else the page may announce another one by now
+        if (!isPermanent(error)) throw error; // otherwise the page may announce another feed by now
       }
     }
     const polled = await pollAt(watch.url, watch, signal);
@@ -141,7 +141,7 @@ export function podcastsUnavailable(
   return kind === null ? detail : null;
 }
 
-/** The poller of kind `podcast`: entries with recordings. An episode's page is its recording, identified by `guid`. */
+/** The poller of kind `podcast`: entries with recordings. A page of an episode is its recording, known by `guid`. */
 export function podcastPoller({ fetch, readEpisodes, unavailable }: PodcastPollerDependencies): Poller {
   const readSource = feedSource({ fetch, read: readEpisodes });
   return {
@@ -165,7 +165,7 @@ export function podcastPoller({ fetch, readEpisodes, unavailable }: PodcastPolle
   };
 }
 
-/** A guid shared by several episodes identifies none. */
+/** Removes guids that several episodes share, because they identify none. */
 function withOwnGuids(episodes: readonly Episode[]): Episode[] {
   const counts = new Map<string | null, number>();
   for (const { guid } of episodes) counts.set(guid, (counts.get(guid) ?? 0) + 1);

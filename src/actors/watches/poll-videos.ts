@@ -1,4 +1,4 @@
-/** The poller of kind `video`: lists by yt-dlp. Of a channel's tabs the first few are read until they have enough. */
+/** The poller of kind `video`: reads lists by yt-dlp. Reads the tabs of a channel until there are enough videos. */
 import type { VideoEntry } from '../../compute/transcript/video-info.ts';
 import { readConfig } from '../../domain/watch-config.ts';
 import type { VideoReader } from '../fetching/read-video.ts';

@@ -1,6 +1,6 @@
 /**
- * The handler of `poll_watch` jobs: stores new items, and validators when all are on disk, so that nothing is skipped.
- * Logs when a source fails or recovers, and when the number of its entries without an address changes.
+ * The handler of `poll_watch` jobs: stores new items, then the validators once all items are on disk, so that no item
+ * is skipped. Logs when a source fails or recovers, and when its number of entries without an address changes.
  */
 import { cameElsewhere, type ItemSubmission, notePolled, takeItems } from '../../commands/take-items.ts';
 import type { FeedItem } from '../../compute/feed/feed.ts';
@@ -34,10 +34,10 @@ export interface SourceItem extends FeedItem {
 export interface SourceReading<Item = SourceItem> {
   /** In the source's order; null: unchanged since the validators. */
   items: Item[] | null;
-  /** Entries without an address; absent if unknown. */
+  /** Number of entries without an address; absent if unknown. */
   leftOut?: number;
   title: string | null;
-  /** Final address of the source. */
+  /** Final address of the source, after redirects. */
   url: string;
   validators: Validators | null;
   feed_url: string | null;
@@ -69,9 +69,9 @@ interface PollWatchDependencies
   overQuota: () => string | null;
 }
 
-/** Per commit: a few ms. */
+/** Items per commit: a few ms. */
 const itemsPerCommit = 20;
-/** Per turn: 1 ms. */
+/** Items checked per turn of the event loop: 1 ms. */
 const sliceItems = 50;
 
 export function pollWatchHandler(dependencies: PollWatchDependencies): JobHandler {
@@ -96,7 +96,7 @@ export function pollWatchHandler(dependencies: PollWatchDependencies): JobHandle
     return { found, areMore: false };
   };
 
-  /** Last logged count by watch, since the process began. */
+  /** Last logged count by watch, since the start of the process. */
   const leftOutBefore = new Map<number, number>();
 
   const poll = async (watch: Watch, job: Job, { attempt, signal }: JobContext): Promise<Completion> => {

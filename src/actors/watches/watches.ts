@@ -1,4 +1,4 @@
-/** Watches: answers about them, changes them, and starts polls on request. The poll clock starts due polls. */
+/** Watches: lists them, changes them, and starts polls on request. The poll clock starts due polls. */
 
 import pLimit from 'p-limit';
 import {
@@ -32,9 +32,9 @@ interface WatchesDependencies extends PollClockDependencies {
   defaultIntervalHours: number;
 }
 
-/** Per read: half a millisecond. */
+/** Rows per read: half a millisecond. */
 const rowsPerRead = 100;
-/** Sources tried at once before they are watched. */
+/** Max concurrent checks of new sources. A source is read once before it is watched. */
 const checksAtOnce = 4;
 
 type WatchMessages = Extract<MessageName, `watch.${string}`>;
@@ -118,9 +118,9 @@ export function watchesService(dependencies: WatchesDependencies): StartService<
     }
   };
 
-  /** Errors: DomainError `invalid` for what cannot be watched. */
+  /** Errors: DomainError `invalid` if the source cannot be watched. */
   const identityOf = ({ url, kind, config }: Pick<CreateWatchRequest, 'url' | 'kind' | 'config'>): string => {
-    // Rules for single sites are about pages: feeds need their parameters.
+    // Rules for single sites apply to pages. Feeds need their parameters.
     const canonical = canonicalizeUrl(url, { ...canonicalize, keep_params: {}, known_addresses: false });
     if ('invalid' in canonical) throw new DomainError('invalid', canonical.invalid);
     if (!/^https?:/.test(canonical.canonical_url)) throw new DomainError('invalid', 'url must be http or https');
@@ -137,7 +137,7 @@ export function watchesService(dependencies: WatchesDependencies): StartService<
   return start;
 }
 
-/** The contract's view of watches, oldest first, read in parts. */
+/** Watches in the contract's form, oldest first, read in parts. */
 async function* watchRows(
   { watches }: WatchesDependencies['reader'],
   { offset = 0, limit = Number.POSITIVE_INFINITY }: ListPart,
@@ -169,7 +169,7 @@ function watchResponseOf(watch: Watch): WatchResponse {
   };
 }
 
-/* Starts due polls every minute and after changes, by the wall clock and rows: after a sleep, one poll per watch. */
+/* Starts due polls every minute and after changes, by wall clock and rows. After a sleep, each watch polls once. */
 
 interface PollClockDependencies extends Pick<LibraryParts, 'reader' | 'commit' | 'maxAttempts' | 'log' | 'now'> {
   /** `watch.poll_tick_enabled`; without it only users start polls. */
@@ -179,16 +179,16 @@ interface PollClockDependencies extends Pick<LibraryParts, 'reader' | 'commit' |
 }
 
 const tickMs = 60_000;
-/** Watches rescheduled per commit after the clock was set: a few ms. */
+/** Max watches rescheduled per commit after the clock was set back: a few ms. */
 const drawnInPerCommit = 100;
 
-/** Looks at once. */
+/** Checks for due polls at once. */
 function startPollClock(dependencies: PollClockDependencies) {
   const { reader, commit, tickEnabled, maxDuePerTick, maxAttempts, log, now, every } = dependencies;
   const background = new Background(log, every);
-  /** Polls left until the next tick. */
+  /** Max polls to start until the next tick. */
   let allowance = maxDuePerTick;
-  /** Wall clock at the last tick; Infinity, as the clock may have been set before the start. */
+  /** Wall clock at the last tick. Infinity, as the clock may have been set back before the start. */
   let lastTickAt = Number.POSITIVE_INFINITY;
 
   const startDue = async () => {
@@ -219,7 +219,7 @@ function startPollClock(dependencies: PollClockDependencies) {
   background.soon(notPolled, tick);
   background.every(tickMs, notPolled, tick);
   return {
-    /** Start what is due now, within this minute's allowance. */
+    /** Start due polls, within this minute's allowance. */
     lookSoon: () => background.soon(notPolled, startDue),
     stop: () => background.stop(),
   };
