@@ -14,13 +14,13 @@ import { openDataFolder } from './store/data-folder.ts';
 export type App = Awaited<ReturnType<typeof startApp>>;
 
 export interface AppOptions extends HostOptions {
-  /** In a cluster, whose libraries open on demand. */
+  /** Set in a cluster, where libraries open on demand. */
   member?: ClusterMember | null;
 }
 
 /**
- * Open the host and its libraries. Without `libraries.dir` one library serves when this resolves; with it they open in
- * the background. Errors: those of the host, the data folder and, without `libraries.dir`, the first opening.
+ * Open the host and its libraries. Without `libraries.dir`, one library serves when this resolves; with it, libraries
+ * open in the background. Errors: those of the host, the data folder and, without `libraries.dir`, the first opening.
  */
 export async function startApp({ member = null, ...options }: AppOptions) {
   const { settings } = options;
@@ -72,7 +72,7 @@ export async function startApp({ member = null, ...options }: AppOptions) {
     },
     /** The host of a library: this one (null), or an address. Errors: DomainError `store_unavailable`. */
     placeOf: inCluster?.placeOf ?? (async () => null),
-    /** Of all serving libraries, with their chunks added up. Errors: the reason if none answers. */
+    /** Readiness of all serving libraries, with the sum of their chunks. Errors: the reason if none answers. */
     async readiness(signal: AbortSignal): Promise<Readiness> {
       await member?.ping();
       const asked = await Promise.allSettled(
@@ -94,9 +94,9 @@ export async function startApp({ member = null, ...options }: AppOptions) {
       inCluster === null ? Promise.all(all.map(({ over }) => over)).then(([reason]) => reason) : new Promise(() => {}),
     chat: outside.chat,
     capabilities: outside.capabilities,
-    /** Every called provider, and whether it is called now. */
+    /** Every provider called so far, and whether its breaker admits calls now. */
     breakerStates: outside.breakers.states,
-    /** Stop in order and unlock the data folder. All calls share one promise. */
+    /** Stop in order and unlock the data folder. All calls return the same promise. */
     close,
   };
 }

@@ -39,7 +39,7 @@ usage: npm start [-- --demo]
 
 Everything else is set by environment variables: see docs/settings.md.`;
 
-/** From the stop, ms; the jobs need the remaining time. */
+/** Time for answers after a stop, ms. The jobs need the remaining time. */
 const answerWithinMs = 3000;
 
 function readArguments(): { demo: boolean } {
@@ -60,7 +60,7 @@ function leave(code: number, message: string): never {
   process.exit(code);
 }
 
-/** End at once: an orderly exit waits for native threads and sometimes crashes on them. Acknowledged data is on the disk. */
+/** End at once: an orderly exit waits for native threads, which sometimes crash. Acknowledged data is on disk. */
 function drop(message: string): never {
   process.stderr.write(`${message}\n`);
   process.kill(process.pid, 'SIGKILL');
@@ -84,9 +84,9 @@ function consoleLink(access: Access, token: string, baseUrl: string, dataDir: st
   const holder = access.holderOfToken(token);
   if (holder === null) return '';
   const { code } = access.issueCode(holder, 'session');
-  // Under npm, `readback` need not be in the path.
+  // Under npm, the shell may not find `readback`.
   const readback = process.env.npm_lifecycle_event === undefined ? 'readback' : 'npm run -s readback --';
-  // The settings that a terminal needs to find the service and its token.
+  // The settings with which a terminal finds the service and its token.
   const { SERVICE_BIND_PORT: port, SERVICE_DATA_DIR: given } = process.env;
   const variables = Object.entries({ SERVICE_BIND_PORT: port, SERVICE_DATA_DIR: dataDir ?? given })
     .filter((entry): entry is [string, string] => Boolean(entry[1]))
@@ -203,7 +203,7 @@ async function main(): Promise<void> {
       ...(settings.libraries.dir !== null && { libraries: settings.libraries.dir }),
     };
     log.info({ url: baseUrl, ...kept, version }, 'readback is ready');
-    // Users who have never opened the console get a link; later `readback open` gives one.
+    // Users who have never opened the console get a link. Later, `readback open` prints one.
     const [operator] = tokens();
     const showsLink = process.stdout.isTTY && settings.libraries.dir === null && cluster === null;
     if (showsLink && access.isUnused && !demo)

@@ -7,9 +7,9 @@ const repeatMs = 2000;
 
 export interface StopSignalOptions {
   signals: readonly NodeJS.Signals[];
-  /** The first signal: begin to stop in order. */
+  /** After the first signal: begin an orderly stop. */
   stop: (signal: NodeJS.Signals) => void;
-  /** A signal `repeatMs` or more after the first: end now. */
+  /** After a signal `repeatMs` or more after the first: end at once. */
   leave: (signal: NodeJS.Signals) => void;
 }
 

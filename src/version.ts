@@ -1,4 +1,4 @@
-/** The version in package.json. */
+/** The version of the program, from package.json. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { programDir } from './files/program-files.ts';

@@ -7,7 +7,7 @@ import type { Command, Transaction } from '../store/store.ts';
 import { createJob, type JobPolicy, moveBackfill, moveJob, putBackfill, waitWhilePaused } from './move-job.ts';
 import { noteNames } from './page-entities.ts';
 
-/** Null for an unknown model. Keeps a running backfill and continues a failed one; else examines every page. */
+/** Null for an unknown model. Keeps a running backfill and continues a failed one; otherwise all pages are examined. */
 export function startBackfill(modelId: string, policy: JobPolicy): Command<Backfill | null> {
   return (transaction) => {
     const model = transaction.models.get(modelId);
@@ -22,7 +22,7 @@ export function leaveGap(transaction: Transaction, model: EmbeddingModel, pageNo
   if (!transaction.backfills.hasGap(model.space, pageNo)) {
     transaction.backfills.openGap(model.space, pageNo, transaction.pages.get(pageNo)?.chunk_count ?? 0);
   }
-  if (model.status !== 'ready') return; // its backfill runs, or a user has to start it
+  if (model.status !== 'ready') return; // the backfill is running, or a user must start it
   const before = transaction.backfills.get(model.space);
   if (before?.status === 'running' || before?.status === 'failed') return;
   begin(transaction, model, false, policy);
@@ -87,7 +87,7 @@ interface BackfillPlan {
   tokens: number;
 }
 
-/** False where the model is gone. */
+/** False if the model is gone. */
 export function planBackfill(space: number, plan: BackfillPlan): Command<boolean> {
   return (transaction) => {
     const backfill = transaction.backfills.get(space);
@@ -95,15 +95,15 @@ export function planBackfill(space: number, plan: BackfillPlan): Command<boolean
   };
 }
 
-/** The rows of a page whose content had these labels. */
+/** Rows of a page, for the content with these labels. */
 export interface EmbeddedPage extends LabelRange {
   page_no: number;
-  /** Ascending: all chunks, those refused before, or the next ones of a page of the built-in model. */
+  /** Ascending: all chunks, the chunks refused before, or the next chunks of a page of the built-in model. */
   ordinals: readonly number[];
   rows: Float32Array;
-  /** Why the provider refuses chunks, by ordinal; their rows are zeros. */
+  /** Reasons of the provider by ordinal. The rows of refused chunks are zeros. */
   refused: ReadonlyMap<number, string>;
-  /** From the chunks; null for outside models, and where names are not wanted. */
+  /** Names found in the chunks; null for outside models, or if names are not wanted. */
   names: NameSpans | null;
 }
 
@@ -114,9 +114,9 @@ export interface StoredRows extends Pick<EmbeddedPage, 'page_no' | 'first' | 'or
 
 interface BackfillSlice {
   at: number;
-  /** Last page of the slice; null for gaps. */
+  /** Last page of the slice; null when filling gaps. */
   cursor: number | null;
-  /** Chunks in it that already had vectors. */
+  /** Chunks of the slice that already had vectors. */
   found: number;
   /** Gaps whose page is deleted, empty, or has its vectors. */
   closed: readonly number[];
@@ -151,7 +151,7 @@ export function saveSlice(space: number, slice: BackfillSlice): Command<StoredRo
   };
 }
 
-/** Add rows to those that the page has. False if its content was replaced or has them already. */
+/** Add rows to the page's rows. False if its content was replaced, or it has these rows already. */
 function storeRows(
   { backfills, pages, vectors, refusedTexts }: Transaction,
   space: number,
@@ -183,7 +183,7 @@ function storeRows(
   return true;
 }
 
-/** Note why a backfill waits; it continues by itself. False for a deleted model. */
+/** Note why a backfill waits. It continues on its own. False for a deleted model. */
 export function noteBackfillPause(space: number, at: number, message: string): Command<boolean> {
   return (transaction) => {
     const backfill = transaction.backfills.get(space);

@@ -1,4 +1,4 @@
-/** Changes of watches, and due polls, which start in the transaction that advances the schedule: no crash loses one. */
+/** Changes watches. A due poll starts in the transaction that advances the schedule, so that a crash loses none. */
 import { isInFlight } from '../domain/job.ts';
 import type { Watch } from '../domain/watch.ts';
 import type { WatchChanges } from '../machines/watch.ts';
@@ -75,7 +75,7 @@ export function startDuePolls(limit: number, policy: JobPolicy): Command<number>
   };
 }
 
-/** After the clock was set: limit each wait to one interval. Examines `limit` watches after `after`; null at the end. */
+/** After the clock was set: limits waits to one interval. Examines `limit` watches after `after`; null at the end. */
 export function drawInSchedules(at: number, after: number, limit: number): Command<number | null> {
   return (transaction) => {
     const some = transaction.watches.list(after, limit);

@@ -1,4 +1,4 @@
-/** Claim due jobs. The attempt is counted before it runs, so that a job which ends the process cannot run for ever. */
+/** Claims due jobs. The attempt is counted before it runs, so a job that crashes the process does not run forever. */
 import { type Job, type Lane, lanes } from '../domain/job.ts';
 import { isBuiltIn } from '../domain/model.ts';
 import type { Command, Transaction } from '../store/store.ts';
@@ -8,9 +8,9 @@ export interface ClaimRequest {
   at: number;
   incarnation: string;
   leaseMs: number;
-  /** Places free in each lane; none in `suspect` while one runs. */
+  /** Free places by lane. A suspect has no free place while another one runs. */
   free: Record<Lane, number>;
-  /** Jobs that run now; suspects wait for zero. */
+  /** Number of running jobs. A suspect waits until it is zero. */
   running: number;
 }
 
@@ -20,7 +20,7 @@ export interface Claimed {
   nextDueAt: number | null;
 }
 
-/** Jobs released after a crash run alone, one at a time, before all other lanes: so a crash has one job to blame. */
+/** Jobs released after a crash run alone, before all others: a second crash then identifies the job. */
 export function claimJobs({ at, incarnation, leaseMs, free, running }: ClaimRequest): Command<Claimed> {
   return (transaction) => {
     const suspectsLeft = free.suspect === 0 || transaction.jobs.nextDueAt('suspect') !== undefined;
@@ -44,7 +44,7 @@ export function claimJobs({ at, incarnation, leaseMs, free, running }: ClaimRequ
   };
 }
 
-/** Names come with the vectors of the built-in model: while it is filled, no page is read for them alone, and none while pages wait to be indexed. */
+/** While the built-in model is filled, or pages wait, no page is read for names alone: they come with its vectors. */
 function yields({ jobs, models, backfills }: Transaction, lane: Lane, at: number): boolean {
   if (lane !== 'entities') return false;
   const builtIn = models.all().find(isBuiltIn);
@@ -52,7 +52,7 @@ function yields({ jobs, models, backfills }: Transaction, lane: Lane, at: number
   return (jobs.nextDueAt('index') ?? Number.POSITIVE_INFINITY) <= at;
 }
 
-/** The first `count`, read out before the rows they come from are changed. */
+/** The first `count` jobs, copied before their rows change. */
 function take(jobs: Iterable<Job>, count: number): Job[] {
   const taken: Job[] = [];
   if (count <= 0) return taken;
@@ -63,7 +63,7 @@ function take(jobs: Iterable<Job>, count: number): Job[] {
   return taken;
 }
 
-/** Return running jobs of other incarnations at once: only one process at a time has a library open. */
+/** Release running jobs of other incarnations at once, because only one process at a time has a library open. */
 export function recoverOrphans(incarnation: string, at: number): Command<Job[]> {
   return (transaction) => {
     const orphans = [...transaction.jobs.withStatus('running')].filter((job) => job.incarnation !== incarnation);
@@ -74,7 +74,7 @@ export function recoverOrphans(incarnation: string, at: number): Command<Job[]> 
   };
 }
 
-/** Take expired leases back. Examines all candidates, so that one that cannot move does not block the rest. */
+/** Release jobs with expired leases. Examines all candidates, so that one that cannot move does not block the rest. */
 export function expireLeases(at: number): Command<Job[]> {
   return (transaction) =>
     [...transaction.jobs.withStatus('running')]
@@ -83,7 +83,7 @@ export function expireLeases(at: number): Command<Job[]> {
       .filter((moved) => moved !== null);
 }
 
-/** After the wall clock was set back: jobs wait from `at`. Returns how many moved; fewer than `limit`: none is left. */
+/** After the clock was set back: jobs wait from `at`. Returns how many moved; fewer than `limit` if none is left. */
 export function drawInWaits(at: number, limit: number): Command<number> {
   return (transaction) => {
     const found: Job[] = [];

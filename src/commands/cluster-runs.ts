@@ -1,4 +1,4 @@
-/** Steps of a clustering run, whose points become visible when the job completes. Invariants: docs/clusters.md. */
+/** Steps of a clustering run. Its points become visible when its job completes. Invariants: docs/clusters.md. */
 import {
   type Cluster,
   type ClusterDraft,
@@ -11,9 +11,9 @@ import { isInFlight, type Job } from '../domain/job.ts';
 import type { Command, StoreReader, Transaction } from '../store/store.ts';
 import { type Attempt, createJob, type JobPolicy, ownsJob } from './move-job.ts';
 
-/** Runs whose points are kept; older ones keep their counts. */
+/** Number of runs whose points are kept. Older runs keep only counts. */
 const runsWithPoints = 10;
-/** A label stays while this share of its keywords stays. */
+/** A label stays while at least this share of its keywords stays. */
 const keptKeywords = 0.5;
 
 interface NewRun extends JobPolicy {
@@ -21,7 +21,7 @@ interface NewRun extends JobPolicy {
   params: Record<string, unknown>;
 }
 
-/** Null if one is in flight. */
+/** Null if a run is in progress. */
 export function startRun({ trigger, params, at, max_attempts }: NewRun): Command<ClusterRun | null> {
   return (transaction) => {
     const { clusters, counters } = transaction;
@@ -50,7 +50,7 @@ export function isRunInFlight({ clusters, jobs }: Pick<StoreReader, 'clusters' |
   return latest?.finished_at === null && isInFlight(jobs.get(latest.job_no));
 }
 
-/** Null if the attempt no longer owns the job. Deletes points of earlier attempts, which may be of other clusters. */
+/** Null if the attempt no longer owns the job. Deletes points of earlier attempts, whose clusters may differ. */
 export function takeClusterNumbers(attempt: Attempt, run: number, count: number): Command<number | null> {
   return (transaction) => {
     if (!ownsJob(transaction, attempt)) return null;
@@ -89,7 +89,7 @@ export function storeDraft(
 interface FinishedRun {
   keywords: ReadonlyMap<number, string[]>;
   at: number;
-  /** ms; runs that began earlier are deleted. */
+  /** Runs that began before this time are deleted, ms. */
   keepFrom: number;
 }
 
@@ -105,7 +105,7 @@ export function finishRun(transaction: Transaction, runNo: number, { keywords, a
   const taken = new Set<string>();
   for (const { no, size: found, x, y } of run.draft.toSorted((a, b) => b.size - a.size)) {
     const size = sizes.get(no) ?? 0;
-    if (size === 0) continue; // nameless, or all of its pages were forgotten meanwhile
+    if (size === 0) continue; // it has no name, or all its pages were forgotten meanwhile
     alive.add(no);
     const words = keywords.get(no) ?? [];
     const known = clusters.get(no);
@@ -138,7 +138,7 @@ export function finishRun(transaction: Transaction, runNo: number, { keywords, a
   }
 }
 
-/** Clusters without distinguishing words are no topics; their pages fit nowhere. */
+/** Clusters without distinguishing words are not topics. Their pages belong to no topic. */
 function leaveClusters({ clusters }: Transaction, run: number, left: ReadonlySet<number>): void {
   if (left.size === 0) return;
   for (const block of [...clusters.points(run)]) {
@@ -203,7 +203,7 @@ export function forgetMembership({ clusters }: Transaction, pageNo: number): voi
   }
 }
 
-/** Deleted clusters may be named by words of pages forgotten now: clear their names. */
+/** Names of deleted clusters may contain words of pages forgotten now: clear the names. */
 export function forgetOldNames({ clusters }: Transaction): void {
   for (const cluster of clusters.all()) {
     if (cluster.tombstoned && (cluster.label !== null || cluster.keywords.length > 0)) clusters.put(nameless(cluster));

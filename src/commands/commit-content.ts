@@ -19,9 +19,9 @@ export interface Replacement extends FetchedPage {
 
 interface PageContent {
   page_no: number;
-  /** Facts among the indexed words (compute/text/facts-text.ts): others by now are indexed next. */
+  /** Indexed facts (compute/text/facts-text.ts). If the page has other facts by now, they are indexed next. */
   facts?: string;
-  /** The text of these chunks, which replaces the stored one; `indexed_at` is null until the job is done. */
+  /** The text of these chunks, which replaces the stored one. `indexed_at` stays null until the job is done. */
   replacement?: Replacement | undefined;
   chunks: Chunk[];
   /** Per vector space: chunk count × dim, row by row. */
@@ -59,7 +59,7 @@ export function commitContent(attempt: Attempt | null, content: PageContent): Co
       queueFacts(transaction, indexed, job.updated_at);
     transaction.pages.putChunks(page.no, content.chunks);
     storeVectors(transaction, content, { at: job.updated_at, max_attempts: job.max_attempts });
-    // The index job does so when it is done.
+    // Otherwise the index job stores it on completion.
     if (replacement !== undefined && page.index_job !== job.no)
       queueExtraction(transaction, page.no, replacement.readEntities);
     return { labels: { first, count }, obsolete };
@@ -70,7 +70,7 @@ function isWithoutText({ pages }: Transaction, page: Page): boolean {
   return mayBeBare(page) && pages.chunks(page.no).every(isBare);
 }
 
-/** Gaps for the built-in model, and for outside ones that became ready or were unreachable; none for deleted ones. */
+/** Gaps for the built-in model, and for outside models that became ready or were down; none for deleted models. */
 function storeVectors(transaction: Transaction, { page_no, chunks, vectors }: PageContent, policy: JobPolicy): void {
   for (const model of transaction.models.all()) {
     const rows = vectors.get(model.space);
@@ -83,11 +83,11 @@ function storeVectors(transaction: Transaction, { page_no, chunks, vectors }: Pa
   }
 }
 
-/* The content of several pages with consecutive labels, for one segment. Labels of a refused page become obsolete. */
+/* Stores several pages with consecutive labels, for one segment. Labels of a refused page become obsolete. */
 
 interface PagesCommit {
   stored: boolean[];
-  /** Labels of each page's chunks, stored or refused; without empty pages. */
+  /** Labels of each page's chunks, whether stored or refused. Empty pages are left out. */
   pages: LabelRange[];
   /** Labels to remove from the index: of replaced contents and refused pages. */
   obsolete: LabelRange[];
@@ -101,7 +101,7 @@ export function commitPages(pages: readonly { attempt: Attempt | null; content: 
       const count = content.chunks.length;
       const labels = stored?.labels ?? { first: count === 0 ? 0 : transaction.counters.take('label', count), count };
       const late = { type: 'late', first_label: labels.first, chunk_count: count } as const;
-      if (stored === null) moveTombstones(transaction, [content.page_no], late); // of a forgotten page: its files are due again
+      if (stored === null) moveTombstones(transaction, [content.page_no], late); // forgotten: rewrite its files again
       commit.stored.push(stored !== null);
       if (count > 0) commit.pages.push(labels);
       const obsolete = stored?.obsolete ?? labels;

@@ -1,6 +1,6 @@
 /**
- * Changes of what users note about pages. The words of these facts are indexed under the label of the first chunk, so
- * an `index_page` job gives the same chunks new labels; nothing is embedded again.
+ * Changes what users note about pages: tags, notes, highlights. The words of these facts are indexed under the first
+ * chunk's label, so an `index_page` job gives the same chunks new labels; nothing is embedded again.
  */
 import { factsText } from '../compute/text/facts-text.ts';
 import { type MetadataEdit, withEdit } from '../domain/metadata.ts';
@@ -11,7 +11,7 @@ import { type Attempt, createJob, ownsJob } from './move-job.ts';
 
 export type EditOutcome = 'changed' | 'unchanged' | 'not_found' | 'too_large';
 
-/** Edit pages, each by itself; a number is null for an unknown id. */
+/** Edit each page on its own. A null number stands for an unknown id. */
 export function editPages(pageNos: readonly (number | null)[], edit: MetadataEdit, at: number): Command<EditOutcome[]> {
   return (transaction) =>
     pageNos.map((no) => {
@@ -31,7 +31,7 @@ export function putFacts(transaction: Transaction, page: Page, before: Page, at:
   if (page.metadata !== before.metadata && factsText(page) !== factsText(before)) queueFacts(transaction, page, at);
 }
 
-/** A job that waits already will read the latest facts. */
+/** A waiting job will read the latest facts. */
 export function queueFacts(transaction: Transaction, page: Page, at: number): void {
   const earlier = transaction.jobs.get(page.facts_job ?? 0);
   if (page.chunk_count === 0 || earlier?.status === 'pending' || earlier?.status === 'failed') return;
@@ -43,7 +43,7 @@ export function queueFacts(transaction: Transaction, page: Page, at: number): vo
 interface Relabelled {
   pages: LabelRange[];
   obsolete: LabelRange[];
-  /** The page's stored vectors by space; chunks that lack theirs have zeros. */
+  /** The page's stored vectors by space. Chunks without vectors have zeros. */
   vectors: ReadonlyMap<number, Float32Array>;
 }
 
@@ -60,7 +60,7 @@ export function relabelPage(
     const { pages, counters, entities, models, vectors } = transaction;
     const page = pages.get(no);
     if (page?.first_label !== first_label || !ownsJob(transaction, attempt)) {
-      // Files that may have words of a forgotten page are due again.
+      // Files may contain words of a forgotten page: rewrite them again.
       if (page === undefined && taken !== null)
         moveTombstones(transaction, [no], { type: 'late', first_label: taken.first, chunk_count });
       return null;

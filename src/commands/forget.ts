@@ -9,14 +9,14 @@ import { forgetMembership, forgetOldNames, queueNamingOfStale } from './cluster-
 import { type Attempt, createJob, type JobPolicy, moveJob, ownsJob } from './move-job.ts';
 import { removePageEntities } from './page-entities.ts';
 
-/** Pages per purge job: design, "forget of a known target". */
+/** Pages per purge job. Source: design, "forget of a known target". */
 const pagesPerJob = 500;
 
 export interface ForgetTarget {
   kind: RuleKind;
   /** Canonical URL, or domain in its comparable form. */
   pattern: string;
-  /** Settings under which the pattern is canonical. */
+  /** Settings that made the pattern canonical. */
   settings?: RuleSettings;
   reason: string | null;
   at: number;
@@ -50,7 +50,7 @@ export interface ErasedPage {
 
 export interface ErasedSlice {
   erased: ErasedPage[];
-  /** Pages examined from the start of the slice. */
+  /** Number of pages examined from the start of the slice. */
   looked: number;
 }
 
@@ -81,7 +81,7 @@ export function queuePurge(at: number, max_attempts: number): Command<Job | null
   };
 }
 
-/** At startup: detach one job's worth of pages whose purge job is dead or gone. */
+/** At startup: detach the pages of one job that is dead or gone. */
 export function orphanPurges(): Command<number> {
   return (transaction) => {
     const { jobs, tombstones } = transaction;
@@ -96,7 +96,7 @@ export function orphanPurges(): Command<number> {
   };
 }
 
-/** Queue the renaming of topics that lost pages, before a rewrite of the files can begin. */
+/** Queue the renaming of topics that lost pages, so that no rewrite of the files begins before it. */
 export function endForget(ruleNo: number, { at, max_attempts }: JobPolicy): Command<void> {
   return (transaction) => {
     renameTopics({ at, max_attempts })(transaction);
@@ -111,7 +111,7 @@ export function renameTopics({ at, max_attempts }: JobPolicy): Command<void> {
   };
 }
 
-/** False for an unknown rule. Its pages do not come back. */
+/** False for an unknown rule. Erased pages stay erased. */
 export function removeRule(ruleNo: number): Command<boolean> {
   return ({ blacklist }) => {
     const rule = blacklist.get(ruleNo);
@@ -134,7 +134,7 @@ export function markDeleted(transaction: Transaction, jobNo: number): void {
   moveTombstones(transaction, transaction.tombstones.pageNumbers('pending', { job_no: jobNo }), { type: 'purged' });
 }
 
-/** The files were rewritten and checked after these pages were deleted. */
+/** Call when the files were rewritten and checked after these pages were deleted. */
 export function markVerified(pageNos: readonly number[]): Command<void> {
   return (transaction) => moveTombstones(transaction, pageNos, { type: 'rewritten' });
 }
@@ -148,8 +148,8 @@ export function moveTombstones({ tombstones }: Transaction, pageNos: readonly nu
 }
 
 /*
- * What a page owns. A new record of it adds a line to `erasePage` (all that answers show, before a forget is answered)
- * or `purgeErased` (the rest, in a job soon after).
+ * What a page owns. A new kind of record needs a line in `erasePage` (everything that answers show, before a forget is
+ * answered) or in `purgeErased` (the rest, in a job soon after).
  */
 
 const CANCELLED = 'cancelled: page forgotten';
@@ -164,7 +164,7 @@ export function erasePage(transaction: Transaction, page: Page, at: number, reas
   transaction.tombstones.put(newTombstone(page, at));
 }
 
-/** Delete what remains of an erased page or a replaced content, except query log entries, which are searched for in bulk. */
+/** Delete what remains of an erased page or a replaced content, except query log entries, which a bulk search finds. */
 function purgeErased({ vectors, refusedTexts, models, backfills }: Transaction, pageNo: number): void {
   for (const { space } of models.all()) {
     vectors.remove(space, pageNo);

@@ -1,8 +1,8 @@
 /**
- * Ingest one page: a new page with a job, a revisit, or a refusal by the blacklist. One transaction decides, so
+ * Ingests one page: a new page with a job, a revisit, or a refusal by the blacklist. One transaction decides, so
  * concurrent submissions make one page. A revisit adds facts and a missing text; that of an import (`once`) replaces
- * `status` and `starred`. Only the text of an own file that was submitted with `once` is replaced, by the job that indexes the
- * new one; without a change it counts no visit.
+ * `status` and `starred`. A text is replaced only if it is an own file submitted with `once`: the job that indexes the new text
+ * replaces the old one. Without a change it counts no visit.
  */
 import { isWallTitle } from '../compute/extraction/recognize-wall.ts';
 import { isKnownVisit, withVisit } from '../compute/structures/visit-times.ts';
@@ -16,7 +16,7 @@ import { createJob, type JobPolicy, moveJob } from './move-job.ts';
 
 export interface PageSubmission extends GivenPage, JobPolicy {
   seen_at: number;
-  /** A repeated submission: a visit of this exact time counts once, and one without a date only for a new page. */
+  /** A repeated submission. A visit of this exact time counts once; one without a date counts only for a new page. */
   once?: boolean;
   undated?: boolean;
 }
@@ -69,13 +69,13 @@ export function ingestPage(submission: PageSubmission): Command<IngestDecision> 
   };
 }
 
-/** The title for an arriving text: the page's own, unless that is its address or a wall's title. */
+/** The title for a new text: the page's own, unless that is its address or the title of a wall. */
 export function titleBehind({ title, canonical_url }: Page, given: string | null): string | null {
   const own = ownTitle(title, canonical_url);
   return own === null || (given !== null && isWallTitle(own)) ? (given ?? title) : own;
 }
 
-/** Add a missing text, or one that replaces the stored text when it is indexed, with a job that indexes it. */
+/** Add a missing text, or one that will replace the stored text, with a job that indexes it. */
 function filled(
   transaction: Transaction,
   page: Page,
@@ -105,7 +105,7 @@ interface GivenPage {
   /** Readable text, or null to fetch it. */
   body: string | null;
   content_hash: string | null;
-  /** Why there is no text, for people. */
+  /** Why there is no text, shown to users. */
   no_body_because?: string | null;
   sections: Section[];
   source: string | null;

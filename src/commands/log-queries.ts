@@ -13,7 +13,7 @@ const sliceRuns = 200;
 export function appendRuns(runs: readonly QueryRun[]): Command<void> {
   return ({ queryLog, pages, counters }) => {
     const first = counters.take('query', runs.length);
-    /** Cached, as runs name each page several times. */
+    /** A cache, because runs name each page several times. */
     const there = new Map<number, boolean>();
     const stays = (no: number) => {
       const known = there.get(no) ?? pages.has(no);
@@ -24,7 +24,7 @@ export function appendRuns(runs: readonly QueryRun[]): Command<void> {
   };
 }
 
-/** Marks the runs of a query or comparison and returns how many. Unknown queries and pages are accepted (contract). */
+/** Marks the runs of a query or comparison; returns their number. Accepts unknown queries and pages (contract). */
 export function giveFeedback({ query_id, page_id, relevant }: FeedbackRequest): Command<number> {
   return ({ queryLog, pages }) => {
     const pageNo = pages.numberOfId(page_id);
@@ -39,7 +39,7 @@ export function purgeRunsBefore(before: number): Command<boolean> {
   return ({ queryLog }) => queryLog.removeBefore(before, sliceRuns) === sliceRuns;
 }
 
-/** Results of a merged page become those of the page it became. Returns the last run examined, or null at the end. */
+/** Moves results of a merged page to its new page. Returns the last run examined, or null at the end. */
 export function purgeFromLog(pageNos: ReadonlySet<number>, after: number): Command<number | null> {
   return ({ queryLog, pages }) =>
     queryLog.removePages(pageNos, after, sliceRuns, (no) => {

@@ -4,7 +4,7 @@ import type { Command, Transaction } from '../store/store.ts';
 import { startBackfill } from './backfill-model.ts';
 import { type JobPolicy, moveJob } from './move-job.ts';
 
-/** Null for a known id. The space is new, so that nothing belongs to an earlier model with this id. */
+/** Null for a known id. The space number is new, so that no data of an earlier model with this id belongs to it. */
 export function registerModel(model: Omit<EmbeddingModel, 'space' | 'status'>): Command<EmbeddingModel | null> {
   return ({ models, counters }) => {
     if (models.get(model.id) !== undefined) return null;
@@ -19,7 +19,7 @@ type ActivateOutcome =
   | { outcome: 'unknown' }
   | { outcome: 'not_ready'; status: string };
 
-/** Move the pointer; `space` was made ready for it. */
+/** Move the pointer to a model whose `space` was made ready. */
 export function activateModel(id: string, space: number): Command<ActivateOutcome> {
   return ({ models }) => {
     const model = models.get(id);
@@ -66,8 +66,8 @@ export function emptySpace(space: number, limit: number): Command<boolean> {
 }
 
 /*
- * Makes the configured model the active one if the store has none. Pages without its vectors get them in the
- * background; until then searches use words and the vectors that exist.
+ * Makes the configured model active if the store has no active model. Pages without its vectors get them in the
+ * background. Until then searches use words and the existing vectors.
  */
 
 export function installModel(
@@ -97,7 +97,7 @@ export function setModelFloor({ id, space }: Pick<EmbeddingModel, 'id' | 'space'
   };
 }
 
-/* Deletes local models of earlier versions, which have no encoder. The built-in model replaces an active one. */
+/* Deletes local models of earlier versions, which have no encoder. If one is active, the built-in model replaces it. */
 
 export function isOutdated(model: EmbeddingModel): boolean {
   return !isOutside(model) && !isBuiltIn(model);

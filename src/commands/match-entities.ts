@@ -3,9 +3,9 @@ import { isInFlight } from '../domain/job.ts';
 import type { Command, Transaction } from '../store/store.ts';
 import { createJob, type JobPolicy } from './move-job.ts';
 
-/** Minimum of new entities per comparison. */
+/** Min new entities per comparison. */
 export const newEntitiesPerMatching = 50;
-/** As a share of all entities. A comparison reads all names: growing by a half, an import costs three passes; quiet times compare the rest. */
+/** Min share of new entities. A comparison reads all names; at a half, an import costs three passes. Quiet times compare the rest. */
 const newSharePerMatching = 0.5;
 
 export function noteNewEntities(transaction: Transaction, count: number, policy: JobPolicy): void {

@@ -1,6 +1,6 @@
 /**
- * A merge puts one entity below another and moves nothing, so an undo leaves every row as before. Undo applies to the
- * latest merge, split to any; the two are then never merged again, not even through a third entity.
+ * A merge puts one entity below another and moves no data, so an undo leaves every row as before. Undo applies to the
+ * latest merge, split to any. The two are then never merged again, not even through a third entity.
  */
 
 import type { Entity, EntityMerge, MergeMaker } from '../domain/entity.ts';
@@ -9,7 +9,7 @@ import type { Command, Transaction } from '../store/store.ts';
 import { mentionsOf, rootOf, treeOf, unitedPageCount, variantForm } from './entity-trees.ts';
 import { treePages } from './page-entities.ts';
 
-/** The one with children, or more mentions, stays the root. Null if they are one, of two types, deleted, or split. */
+/** The one with children, or more mentions, stays the root. Null if equal, split, deleted, or of different types. */
 export function mergeEntities(a: number, b: number, at: number): Command<EntityMerge | null> {
   return (transaction) => {
     const { entities } = transaction;
@@ -32,7 +32,7 @@ export function rejectMerge(a: number, b: number, at: number): Command<EntityMer
   };
 }
 
-/** A variant that a user merged elsewhere stays there, and the other goes below it. Null also if both were. */
+/** A variant that a user merged elsewhere stays there, and the other is put below it. Null if both were. */
 export function mergeVariants(a: number, b: number, at: number): Command<EntityMerge | null> {
   return (transaction) => {
     const { entities } = transaction;
@@ -45,7 +45,7 @@ export function mergeVariants(a: number, b: number, at: number): Command<EntityM
   };
 }
 
-/** The highest ancestor up to which all are variants of the entity. */
+/** The highest ancestor on a path of variants. */
 function topVariant(entities: EntityReader, entity: Entity): Entity {
   const parent = entities.get(entity.parent);
   return parent === undefined || variantForm(parent) !== variantForm(entity) ? entity : topVariant(entities, parent);

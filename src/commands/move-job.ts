@@ -12,7 +12,7 @@ import { nextWatch, type WatchEvent } from '../machines/watch.ts';
 import type { Command, StoreReader, Transaction } from '../store/store.ts';
 import type { StoredWatch } from '../store/watches.ts';
 
-/** For new jobs: the time, ms, and the attempts each has. */
+/** Time and number of attempts for new jobs. */
 export interface JobPolicy {
   at: number;
   max_attempts: number;
@@ -50,7 +50,7 @@ export function createJob(
   return job;
 }
 
-/** Null, without changes, if the job does not accept the event. A cancelled job's page is the caller's decision. */
+/** Null if the job refuses the event; nothing changes. The caller decides about a cancelled job's page. */
 export function moveJob(transaction: Transaction, job: Job, event: JobEvent): Job | null {
   const moved = nextJob(job, event);
   if (moved === null) return null;
@@ -90,7 +90,7 @@ function followBackfillJob(transaction: Transaction, job: Job, at: number): void
 
 const pausedMs = 10 * 365 * 86_400_000;
 
-/** While filling is paused the built-in model's job waits. A suspect runs first, as the others wait for it. */
+/** While filling is paused, the built-in model's job waits. A suspect runs first, because others wait for it. */
 export function waitWhilePaused(transaction: Transaction, job: Job, { model_id }: Backfill, at: number): void {
   const { models } = transaction;
   const model = models.get(model_id);
@@ -98,7 +98,7 @@ export function waitWhilePaused(transaction: Transaction, job: Job, { model_id }
   if (models.isFillPaused()) moveJob(transaction, job, { type: 'defer', at, runAt: at + pausedMs });
 }
 
-/** A watch shows why its latest poll failed or waits. The handler records success. */
+/** A watch shows why its latest poll failed or waits. On success its handler updates it. */
 function followPoll(transaction: Transaction, job: Job, event: JobEvent): void {
   const waits = event.type === 'release' && event.message !== undefined;
   if (job.status !== 'failed' && job.status !== 'dead' && !waits) return;
@@ -107,7 +107,7 @@ function followPoll(transaction: Transaction, job: Job, event: JobEvent): void {
   if (watch !== undefined) moveWatch(transaction, watch, { type: 'pollFailed', at: event.at, job: job.no, message });
 }
 
-/** Null, without changes, if the watch does not accept the event. */
+/** Null if the watch does not accept the event; nothing changes then. */
 export function moveWatch(transaction: Transaction, watch: StoredWatch, event: WatchEvent): StoredWatch | null {
   const moved = nextWatch(watch, event);
   if (moved === null) return null;
@@ -116,14 +116,14 @@ export function moveWatch(transaction: Transaction, watch: StoredWatch, event: W
   return stored;
 }
 
-/** Also moves the model; null, without changes, if the backfill does not accept the event. */
+/** Also moves the model. Null if the backfill does not accept the event; nothing changes then. */
 export function moveBackfill(transaction: Transaction, backfill: Backfill, event: BackfillEvent): Backfill | null {
   const moved = nextBackfill(backfill, event);
   if (moved !== null) putBackfill(transaction, moved, backfill);
   return moved;
 }
 
-/** Store a backfill and update its model; `before` is undefined for a model's first one. */
+/** Store a backfill and update its model. `before` is undefined for the model's first backfill. */
 export function putBackfill(transaction: Transaction, backfill: Backfill, before: Backfill | undefined): void {
   transaction.backfills.put(backfill);
   if (backfill.status === before?.status) return;
@@ -131,7 +131,7 @@ export function putBackfill(transaction: Transaction, backfill: Backfill, before
   if (model !== undefined) moveModel(transaction, model, { type: `backfill.${backfill.status}` });
 }
 
-/** Null, without changes, if the model does not accept the event. */
+/** Null if the model does not accept the event; nothing changes then. */
 function moveModel({ models }: Transaction, model: EmbeddingModel, event: ModelEvent): EmbeddingModel | null {
   const moved = nextModel(model, event);
   if (moved !== null) models.put(moved);
@@ -148,7 +148,7 @@ export function ownsJob({ jobs }: Pick<StoreReader, 'jobs'>, { job_no, claim }: 
   return job?.status === 'running' && job.claim === claim;
 }
 
-/** Null, without changes, if the job does not accept the event. */
+/** Null if the job does not accept the event; nothing changes then. */
 const moveByNumber =
   (no: number, event: JobEvent): Command<Job | null> =>
   (transaction) => {
@@ -185,7 +185,7 @@ export function releaseJob(attempt: Attempt, at: number, runAt: number, message?
   return moveByNumber(attempt.job_no, { type: 'release', at, claim: attempt.claim, runAt, message });
 }
 
-/** Run a command in one transaction if the attempt owns its job; else null. */
+/** Run a command in the same transaction if the attempt owns its job; else null. */
 export function checkpointJob<Reply>(
   attempt: Attempt,
   at: number,

@@ -1,4 +1,4 @@
-/** The entities of a page. Counts change in the same transaction; an entity that no page mentions is deleted. */
+/** Stores the entities of a page. Counts change in the same transaction; entities that no page mentions are deleted. */
 import type { NameSpans } from '../compute/text/name-tags.ts';
 import { type MentionedName, namesOfPage } from '../compute/text/page-names.ts';
 import type { Entity, PageEntity } from '../domain/entity.ts';
@@ -11,10 +11,10 @@ import { pagesOfTree, rootOf } from './entity-trees.ts';
 import { noteNewEntities } from './match-entities.ts';
 import { createJob, type JobPolicy, moveJob } from './move-job.ts';
 
-/** Increase it to read every page again. */
+/** Increase it to have every page read again. */
 const recognizerVersion = 7;
 
-/** Queue the reading of a page that was indexed just now. An earlier job that still waits will read the same text. */
+/** Queue the reading of a page that was just indexed. An earlier job that still waits will read the same text. */
 export function queueExtraction(transaction: Transaction, pageNo: number, isEnabled = true): void {
   if (!isEnabled) {
     sweepAgain(transaction);
@@ -36,7 +36,7 @@ function queueJob(transaction: Transaction, page: Page, policy: JobPolicy): void
   serveIfSeen(transaction, queued, job, policy.at);
 }
 
-/** One step of the sweep over pages indexed without entities or by an earlier recogniser. True if more follow. */
+/** One step of the sweep over pages indexed without entities, or by an earlier recognizer. True if more follow. */
 export function sweepPages(limit: number, policy: JobPolicy): Command<boolean> {
   return (transaction) => {
     const { entities, pages, jobs } = transaction;
@@ -62,7 +62,7 @@ export function sweepPages(limit: number, policy: JobPolicy): Command<boolean> {
   };
 }
 
-/** Look at all pages again: what was read is read again only where a sweep that does so has not ended. */
+/** Examine all pages again. Pages already read are read again only if an unfinished sweep does so. */
 function sweepAgain({ entities }: Transaction): void {
   const from = entities.state('swept_to');
   if (from === 0) return;
@@ -74,15 +74,15 @@ const sweepDone = 0xffffffff;
 
 export interface NamesInChunks {
   page_no: number;
-  /** The first label of the content that has these names. */
+  /** First label of the content in which these names were found. */
   first: number;
-  /** Chunks of the page; `ordinals`: those with these names, ascending. */
+  /** Number of chunks of the page; `ordinals`: chunks with these names, ascending. */
   count: number;
   ordinals: readonly number[];
   names: NameSpans;
 }
 
-/** After a page's last chunk its job is done, now or when it is queued. Ignores pages that were read already. */
+/** Stores names found with vectors. After a page's last chunk, its reading is done, even if its job is queued later. */
 export function noteNames(
   transaction: Transaction,
   { page_no, first, count, ordinals, names }: NamesInChunks,
@@ -119,7 +119,7 @@ export function storeNames(transaction: Transaction, page: Page, names: NameSpan
   noteNewEntities(transaction, fresh, policy);
 }
 
-/** Returns the number of new entities. */
+/** Stores the entities found in a page. Returns the number of new entities. */
 export function storePageEntities(transaction: Transaction, pageNo: number, found: readonly MentionedName[]): number {
   const { entities, counters } = transaction;
   const before = entities.ofPage(pageNo) ?? [];
@@ -151,12 +151,12 @@ export function removePageEntities(transaction: Transaction, pageNo: number): vo
 interface PageChange {
   before: readonly PageEntity[];
   after: readonly PageEntity[];
-  /** Rows that were read already, as they are stored. */
+  /** Rows that were read already, as stored. */
   known: Map<number, Entity>;
   fresh: ReadonlyMap<number, Entity>;
 }
 
-/** Reads and writes each row once: a page mentions some hundred, and readers wait meanwhile. */
+/** Reads and writes each row once: a page mentions some hundred entities, and readers wait meanwhile. */
 function countPage(transaction: Transaction, pageNo: number, { before, after, known, fresh }: PageChange): void {
   const { entities } = transaction;
   const read = (no: number): Entity | undefined => {
@@ -190,7 +190,7 @@ function countPage(transaction: Transaction, pageNo: number, { before, after, kn
   }
 }
 
-/** Entities that stand for others and, through these numbers, for a page's mentions. */
+/** Roots of merged entities that a page mentions through these numbers. */
 function rootsWithChildren(numbers: Iterable<number>, read: (no: number) => Entity | undefined): Set<number> {
   const roots = new Set<number>();
   for (const no of numbers) {
@@ -214,7 +214,7 @@ function countedForms(forms: Forms, lost: PageEntity['forms'], gained: PageEntit
   return [...counts].filter(([, count]) => count > 0).sort(byCount);
 }
 
-/** An entity that nothing mentions goes; what was merged into it stands alone. */
+/** Deletes an entity that no page mentions. Entities merged into it become independent. */
 function removeEntity(transaction: Transaction, entity: Entity): void {
   const { entities } = transaction;
   const root = rootOf(entities, entity);

@@ -1,6 +1,6 @@
 /**
- * Gives stored pages the canonical URL of the current rules, in slices that store the progress. Pages with one URL and
- * one text become one. Between slices a visit may create another page, which the pass merges.
+ * Gives stored pages the canonical URL of the current rules, in slices that store the progress. Merges pages with one
+ * URL and one text. Between slices a visit may create another page, which the pass then merges.
  */
 import { getDomain } from 'tldts';
 import { longerPeriod, visitTimes, withVisit } from '../compute/structures/visit-times.ts';
@@ -18,19 +18,19 @@ import type { Command, Transaction } from '../store/store.ts';
 import { putFacts } from './edit-pages.ts';
 import { type ErasedPage, erasePage } from './forget.ts';
 
-/** Increase it when canonical-url.ts or known-addresses.ts give another URL to stored pages: all are examined again. */
+/** Increase it when canonical-url.ts or known-addresses.ts change stored URLs; all pages are then examined again. */
 const rulesVersion = 1;
-/** Progress of a completed pass: no page has this number. */
+/** Marks a completed pass; no page has this number. */
 export const allReaddressed = 0xffffffff;
 
 const MERGED = 'cancelled: page merged';
 
-/** What a pass is for: a new one begins if it changes. */
+/** The settings of a pass. If they change, a new pass begins. */
 export function addressesKey(settings: CanonicalizeSettings): string {
   return `${rulesVersion} ${settingsKey({ ...settings, known_addresses: settings.known_addresses === true })}`;
 }
 
-/** From the submitted URL, which has all parameters, unless the page is stored elsewhere, as the origin of a copy. */
+/** Computed from the submitted URL, which has all parameters, unless the page is stored at the original of a copy. */
 export function currentAddress(
   { canonical_url, original_url, domain }: Pick<Page, 'canonical_url' | 'original_url' | 'domain'>,
   settings: CanonicalizeSettings,
@@ -43,11 +43,11 @@ export function currentAddress(
 
 interface ReaddressedSlice {
   moved: number;
-  /** Pages that became another one; their labels are still in the index. */
+  /** Pages merged into another one; their labels are still in the index. */
   erased: ErasedPage[];
 }
 
-/** Readdress these pages, and store that all up to `after` are done. Pages deleted meanwhile are skipped. */
+/** Readdress these pages, and store that all up to `after` are done. Skips pages deleted meanwhile. */
 export function readdressPages(
   pageNos: readonly number[],
   after: number,
@@ -79,7 +79,7 @@ function readdress(
   };
   const rule = blacklist.match({ ...address, original_url: page.original_url });
   if (rule !== undefined) {
-    // Forgotten by these very rules before the pass came to the page. Other rules are of other addresses: the page stays at its own.
+    // Forgotten by these rules before the pass reached it. Other rules do not concern this address.
     const isForgotten =
       rule.kind === 'url' && rule.canonicalized_by?.some((each) => settingsKey(each) === settingsKey(settings));
     if (isForgotten) erase(page);
@@ -101,7 +101,7 @@ function readdress(
   pages.noteMerge(gone.no, kept.no);
 }
 
-/** Only pages of one site and one text: a broad rule must not delete texts, and forgetting a site must be complete. */
+/** Merges only equal texts of one site: a broad rule must delete no text, and forgetting a site must be complete. */
 function mayMerge({ pages }: Transaction, a: Page, b: Page): boolean {
   const [siteA, siteB] = [a, b].map(({ original_url }) => getDomain(original_url, { allowPrivateDomains: true }));
   const isOneText = a.content_hash === b.content_hash || !pages.hasBody(a.no) || !pages.hasBody(b.no);
@@ -124,7 +124,7 @@ function isFuller({ pages }: Transaction, a: Page, b: Page): boolean {
   return ofA[differing] > ofB[differing];
 }
 
-/** Visits add up, and what is known of either page is kept. The text is that of the kept page, as after a revisit. */
+/** Adds the visits and joins the facts of both pages. The text is that of the kept page, as after a revisit. */
 function united(kept: Page, gone: Page): Page {
   const { original_url, title } = gone;
   const others = {

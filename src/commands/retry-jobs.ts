@@ -9,12 +9,12 @@ export type RetryOutcome =
   | { outcome: 'skipped'; job: Job }
   | { outcome: 'not_found'; job_id: string };
 
-/** In the order given, each id once. */
+/** Retries in the given order, each id once. */
 export function retryJobs(job_ids: readonly string[], at: number): Command<RetryOutcome[]> {
   return (transaction) => [...new Set(job_ids)].map((job_id) => retryOne(transaction, job_id, at));
 }
 
-/** The newest matching dead jobs. */
+/** Retries the newest matching dead jobs. */
 export function retryDeadJobs(meant: Omit<JobListing, 'status'>, at: number): Command<RetryOutcome[]> {
   return (transaction) => transaction.jobs.list({ status: 'dead', ...meant }).map((job) => retry(transaction, job, at));
 }
@@ -34,8 +34,8 @@ function retry(transaction: Transaction, job: Job, at: number): RetryOutcome {
 const sliceJobs = 200;
 
 /**
- * Delete a slice of jobs completed before `before`, ms, and replays. Keeps jobs whose state a page, watch, backfill,
- * clustering run or comparison of names needs. Returns the next slice's start; null at the end.
+ * Delete a slice of jobs completed before `before`, ms, and their replays. Keeps jobs whose state a page, watch,
+ * backfill, clustering run or comparison of names needs. Returns the start of the next slice; null at the end.
  */
 export function removeOldJobs(from: number, before: number): Command<number | null> {
   return (transaction) => {
@@ -50,7 +50,7 @@ export function removeOldJobs(from: number, before: number): Command<number | nu
       jobs.remove(job);
     }
     const last = slice.at(-1);
-    // Numbers ascend with creation time, so later jobs are no older.
+    // Numbers ascend with creation time, so all later jobs are newer.
     return last === undefined || slice.length < sliceJobs || last.created_at >= before ? null : last.no + 1;
   };
 }

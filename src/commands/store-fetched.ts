@@ -12,19 +12,19 @@ import { type Attempt, createJob, type JobPolicy, moveJob, ownsJob } from './mov
 export interface FetchedPage {
   page_no: number;
   final: Address;
-  /** For a page submitted without one. */
+  /** Used if the page was submitted without a title. */
   title: string | null;
   body: string;
   content_hash: string;
   sections: Section[];
-  /** Added to its metadata under missing keys. */
+  /** Added to the page's metadata, without replacing values. */
   facts: PageFacts;
 }
 
 /** `refused`: the attempt lost its job, or the page was forgotten. */
 export type StoredFetch = 'stored' | 'blacklisted' | 'refused';
 
-/** Store the facts of an answer without text. False where `storeFetched` would refuse or change nothing. */
+/** Store the facts of an answer without text. False if `storeFetched` would refuse or change nothing. */
 export function storeSaid(
   attempt: Attempt,
   page_no: number,
@@ -68,7 +68,7 @@ export function putText({ pages }: Transaction, page: Page, fetched: FetchedPage
 
 type Refresh = Omit<PageRefreshResponse['results'][number], 'page_id'>;
 
-/** Queue jobs that fetch texts again, or retry dead ones of these pages; a number is null for an unknown id. */
+/** Queue jobs that fetch texts again, or retry dead jobs of these pages. A null number stands for an unknown id. */
 export function refreshPages(pageNos: readonly (number | null)[], policy: JobPolicy): Command<Refresh[]> {
   return (transaction) => pageNos.map((no) => refreshPage(transaction, no, policy));
 }

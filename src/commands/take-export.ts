@@ -27,7 +27,7 @@ export const noneTaken = (): TakenCounts => ({
 });
 
 export interface TakeOptions extends JobPolicy {
-  /** Exports of earlier versions and other settings have other canonical URLs. */
+  /** Computes canonical URLs again, as those of earlier versions and other settings differ. */
   canonicalize: CanonicalizeSettings;
 }
 
@@ -46,7 +46,7 @@ function takeLine(transaction: Transaction, line: ExportLine, options: TakeOptio
   switch (line.kind) {
     case 'rule': {
       if (transaction.blacklist.find(line.rule_kind, line.pattern) !== undefined) return null;
-      // The next start forgets matching pages before it serves.
+      // The next start forgets matching pages before it answers requests.
       transaction.blacklist.begin({
         no: transaction.counters.take('blacklist'),
         pattern: line.pattern,
@@ -101,7 +101,7 @@ function visitedAt<Visited extends VisitTimes & Pick<Page, 'visit_count'>>(
   times: readonly number[],
   line: Pick<PageLine, 'visit_count' | 'visit_period_ms'>,
 ): Visited {
-  // In this order each is the last one, and found at once.
+  // In this order each visit is the last so far, which is fast.
   const visited = times.toSorted((a, b) => a - b).reduce<Visited>(withVisit, page);
   const visit_count = Math.max(page.visit_count, line.visit_count, visitTimes(visited).length);
   return { ...visited, ...longerPeriod(visited, line), visit_count };

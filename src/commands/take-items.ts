@@ -1,4 +1,4 @@
-/** New items of a poll become pages to fetch. Known pages are not visited again, forgotten ones do not come back. */
+/** New items of a poll become pages to fetch. Known pages get no visit, and forgotten pages are not added again. */
 import type { WatchEvent } from '../machines/watch.ts';
 import { urlKey } from '../store/records.ts';
 import type { Command, StoreReader, Transaction } from '../store/store.ts';
@@ -17,10 +17,10 @@ interface TakenItems {
   blacklisted: number;
 }
 
-/** Addresses tried per item: with a new address at each poll, an unreadable item would add a page each time. */
+/** Max addresses per item. If its address changes with each poll, an unreadable item would add a page each time. */
 const mostAddresses = 3;
 
-/** Whether the item became a page at another address, even one forgotten since. False: try the new address. */
+/** Whether the item became a page at another address, even if that was forgotten. False: try the new address. */
 export function cameElsewhere(
   { watches, pages }: Pick<StoreReader, 'watches' | 'pages'>,
   watchNo: number,

@@ -1,4 +1,4 @@
-/** Backs up in a separate process, as one must not open a store twice. Forgetting does not change backups. */
+/** Backs up in a separate process, as a process must not open a store twice. Forgetting does not change backups. */
 
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { mkdir, rm } from 'node:fs/promises';
@@ -106,7 +106,7 @@ function shownBackup({ dir, manifest: { taken_at, pages, bytes } }: Backup): Bac
   return { dir, taken_at, pages, bytes };
 }
 
-/** Newest first; those dated in the future last, from a wrong clock. Unreadable ones are unfinished or of another version. */
+/** Newest first; those dated in the future (wrong clock) last. Unreadable ones are unfinished or of another version. */
 function backupsIn(parent: string, now: number) {
   const whole: Backup[] = [];
   const unfinished: string[] = [];
@@ -127,8 +127,8 @@ function backupsIn(parent: string, now: number) {
 }
 
 /**
- * Backups to delete after `made`: of its store, all but the newest `keep` that fit in `room` bytes together with
- * `made`; and unfinished ones. Other stores may share the folder, so theirs stay.
+ * Backups to delete after `made`. Of its store: all except the newest `keep` that fit in `room` bytes together with
+ * `made`. Also unfinished ones. Keeps those of other stores, which may share the folder.
  */
 function oldBackups(
   { whole, unfinished }: ReturnType<typeof backupsIn>,

@@ -22,13 +22,13 @@ export interface FolderReport {
   refused: number;
   /** Labels of replaced content in index files; the next start removes them. */
   obsolete: number;
-  /** Of a requested comparison. */
+  /** Results of the comparison, if requested. */
   compared?: {
     pages: number;
     of: number;
     /** Vectors that were compared with their texts. */
     vectors: number;
-    /** Pages whose words were not compared. */
+    /** Pages of earlier versions, whose words were not compared. */
     ofEarlierVersions: number;
   };
 }
@@ -86,12 +86,12 @@ async function checkFiles(
   };
 }
 
-/** Whether nothing needs repair; the next start fixes some faults itself. */
+/** Whether nothing needs repair by the user. The next start fixes some faults itself. */
 export function isClean(report: FolderReport): boolean {
   return report.store.length === 0 && report.index.length === 0;
 }
 
-/** A verified deletion is back in the files: an older file was restored. */
+/** Content of a verified deletion is in the files again, because an older file was restored. */
 function forgottenIn({ obsolete }: FilesAudit, verified: ReadonlySet<number>): string[] {
   const found = obsolete.filter((label) => verified.has(label)).length;
   return found === 0 ? [] : [`${found} chunks of forgotten pages are in the files`];

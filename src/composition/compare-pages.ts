@@ -1,7 +1,7 @@
 /**
- * Compares pages, or a sample, with what was made of their texts: chunks, words, rows of vectors and, for a limited
- * time, vectors of the built-in model. Title and metadata may have come after indexing, so a document needs the words
- * of text and title, and may have those of metadata. Words of earlier versions lack their languages and are skipped.
+ * Compares pages, or a sample, with the results of indexing: chunks, words, rows of vectors and, for a limited time,
+ * vectors of the built-in model. Title and metadata may be newer than the index, so a document needs the words of text
+ * and title, and may have those of metadata. Words of earlier versions lack their languages and are skipped.
  */
 import type { LookAtRows, LookAtSegments } from '../actors/indexes/audit-files.ts';
 import { chunkedTextOf } from '../actors/indexes/recover-index.ts';
@@ -29,7 +29,7 @@ export interface TextComparison {
   isOver: () => boolean;
 }
 
-/** Runtimes agree to .999; other texts of the same subject are below. */
+/** Runtimes agree to .999; another text of the same subject is below. */
 const minTextCosine = 0.97;
 /** Rows of the files are rounded to int8: docs/storage.md. */
 const minRowCosine = 0.99;
@@ -40,7 +40,7 @@ export function pageComparison(reader: StoreReader, tools: PageTools, { seed, pa
   const indexed = [...reader.pages.all()].filter(({ status, chunk_count }) => status === 'indexed' && chunk_count > 0);
   const sample = sampleOf(indexed, most, seededRandom(seed));
 
-  /** Without inconsistent rows, which the store's audit reports. */
+  /** Skips inconsistent rows, which the store's audit reports. */
   function* compared(): Generator<Page> {
     const { pages } = reader;
     for (const { no } of sample) {
@@ -80,7 +80,7 @@ export function pageComparison(reader: StoreReader, tools: PageTools, { seed, pa
     });
   };
 
-  /** What the page may have been when it was indexed. */
+  /** Possible contents of the page when it was indexed. */
   const asIndexed = (page: Page): Required<ChunkedText>[] => {
     const pages = page.title === null ? [page] : [page, { ...page, title: null }];
     return pages.map((each) => chunkedTextOf(reader, each));
@@ -122,7 +122,7 @@ export function pageComparison(reader: StoreReader, tools: PageTools, { seed, pa
       }
       return { findings, vectors };
     },
-    /** Documents in the words' index; those that the files lack are brought back by a start. */
+    /** Documents in the word index. Missing documents are no fault: the next start restores them. */
     lookAtSegments: ((segments) => {
       const documents = [...segments].map(([file, segment]) => ({ file, segment, counts: postingCounts(segment) }));
       return Array.from(compared(), (page) => {
@@ -162,7 +162,7 @@ export function pageComparison(reader: StoreReader, tools: PageTools, { seed, pa
   };
 }
 
-/** Whether its facts changed and are not indexed yet. */
+/** Whether changed facts of the page are not indexed yet. */
 function hasOtherFacts({ jobs }: StoreReader, { facts_job = 0 }: Page): boolean {
   return (jobs.get(facts_job)?.status ?? 'done') !== 'done';
 }
@@ -196,7 +196,7 @@ function postingCounts({ docs, postings }: Segment): Uint32Array {
   return counts;
 }
 
-/** Whether a segment's document has at least the terms of one and at most those of the other. */
+/** Whether the terms of a segment's document are between those of two expected documents. */
 function isDocumentOf(
   stored: Segment,
   counts: Uint32Array,

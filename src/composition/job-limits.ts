@@ -4,7 +4,7 @@ import type { Lane } from '../domain/job.ts';
 import type { ProviderBreaker } from '../providers/provider-settings.ts';
 import type { Settings } from '../settings/read-settings.ts';
 
-/** Running jobs are stopped this long after the stop: the process must end within 10 s. */
+/** Time between the stop request and the abort of running jobs: the process must end within 10 s. */
 const drainGraceMs = 4000;
 /** The default time limit as a share of the lease: a handler ends before its lease. */
 const timeoutShareOfLease = 0.9;
@@ -32,13 +32,13 @@ export function capacityOf({ entity }: Pick<Settings, 'entity'>, cores: number):
     poll: 4,
     purge: 1,
     background: 1,
-    // A waiting provider does not delay the built-in model.
+    // One of the two places stays free for the built-in model while a provider waits.
     backfill: 2,
     entities: entity.enabled ? 2 : 0,
   };
 }
 
-/** Without network, only one page per cooldown of the breaker is fetched, so all others stay unchanged, in order. */
+/** Without a network, one page per cooldown of the breaker is fetched. All others keep their state and order. */
 export function heldByNetwork(breaker: ProviderBreaker): HeldLane | null {
   if (breaker.state() === 'closed') return null;
   const forMs = breaker.waitMs();

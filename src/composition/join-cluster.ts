@@ -46,14 +46,14 @@ export function peersOf({ secrets }: Settings, member: ClusterMember, placeOf: P
   return { secret, libraryOf: (digest) => member.credentials.libraryOf(digest), placeOf };
 }
 
-/** The cluster libraries of this host, in `libraries` while open. */
+/** The cluster libraries of this host. `libraries` contains those that are open. */
 export function openShared(host: Host, member: ClusterMember, libraries: Map<string, Library>): ClusterLibraries {
   const { settings, monotonic, now, log } = host;
   const ending = new AbortController();
   const rehearsed = rehearseOpening(host, ending.signal).catch((err) => {
     if (!ending.signal.aborted) log.warn({ err }, 'the opening of a library could not be rehearsed');
   });
-  /** Of every library ever open here: counters continue. */
+  /** Metrics of every library ever opened here, so that counters continue. */
   const metricsOf = new Map<string, LibraryMetrics>();
   const hold = async (name: string) => {
     const held = await member.claim(name);
@@ -104,7 +104,7 @@ async function rehearseOpening(host: Host, ending: AbortSignal): Promise<void> {
 
 /* Deletes copies of libraries that this host has not served for long, as they contain data deleted elsewhere. */
 
-/** Since the copy was last written, opened or closed, ms. */
+/** Time since the copy was last written, opened or closed, ms. */
 export const keptCopyMs = 24 * 3_600_000;
 
 interface SweepOptions {
@@ -133,7 +133,7 @@ async function removeCopy(path: string): Promise<boolean> {
   try {
     for (const entry of readdirSync(path))
       if (!entry.startsWith('lock.')) await rm(join(path, entry), { recursive: true, force: true });
-    await rm(path, { recursive: true, force: true }); // the lock last, so that nobody opens a part of a copy
+    await rm(path, { recursive: true, force: true }); // the lock last, so that nobody opens a partly deleted copy
     return true;
   } catch (error) {
     lock.release();
@@ -141,19 +141,19 @@ async function removeCopy(path: string): Promise<boolean> {
   }
 }
 
-/** Opening and closing changes the folder, a commit its file, the index its folder; ms. */
+/** The newest change: opening and closing change the folder, a commit its file, the index its folder; ms. */
 function lastUseOf(path: string): number {
   const parts = [path, join(path, 'store', 'data.mdb'), join(path, 'index')];
   return Math.max(...parts.map((part) => statSync(part, { throwIfNoEntry: false })?.mtimeMs ?? 0));
 }
 
-/** A request waits this long for an opening or a lost owner, ms. */
+/** Max wait of a request for an opening or for an owner that was lost, ms. */
 const waitMs = 5_000;
 const lookEveryMs = 50;
 export const tendEveryMs = 1_000;
 const dueAtOnce = 4;
 const sweepEveryMs = 3_600_000;
-/** A library opened for its jobs stays open this long after them; one with a job due sooner is not closed, ms. */
+/** A library opened for its jobs stays open this long after them. It stays open if a job is due sooner, ms. */
 const dueGraceMs = 60_000;
 
 type ClusterLibraries = ReturnType<typeof clusterLibraries>;
@@ -162,7 +162,7 @@ export interface ClusterLibrariesOptions {
   member: Pick<ClusterMember, 'due' | 'ownerOf' | 'served'>;
   /** Open libraries by name; only this module changes it. */
   libraries: Map<string, Library>;
-  /** Begin to open a library and keep it open. */
+  /** Begin to open a library. It then stays open. */
   open(name: string): Library;
   residentBytes(): number;
   /** Delete copies of libraries that have not been open here for long. */
@@ -172,11 +172,11 @@ export interface ClusterLibrariesOptions {
   log: Pick<Logger, 'info' | 'warn'>;
   monotonic: () => number;
   now: () => number;
-  /** An unneeded wait does not keep the process alive. */
+  /** Its timers do not keep the process alive. */
   wait?: (ms: number) => Promise<unknown>;
 }
 
-/** Cluster libraries open here: opened on request or when due, closed when idle or too many (docs/cluster.md). */
+/** Cluster libraries of this host: opened on request or when due, closed when idle or too many (docs/cluster.md). */
 export function clusterLibraries({
   member,
   libraries,
@@ -220,7 +220,7 @@ export function clusterLibraries({
 
   const hasWork = ({ dueAt }: Library): boolean => (dueAt() ?? Number.POSITIVE_INFINITY) < now() + dueGraceMs;
 
-  /** Prefers idle ones: others would be reopened at once. */
+  /** Prefers idle libraries, because requests would reopen the others at once. */
   const closeLongestUnused = (those: [string, Library][]) => {
     const spare = those.filter(([, library]) => !hasWork(library));
     const [longest] = (spare.length > 0 ? spare : those).sort(
@@ -263,7 +263,7 @@ export function clusterLibraries({
         nextMs = await openDue();
         if (monotonic() < sweepAt) continue;
         sweepAt = monotonic() + sweepEveryMs;
-        // Expiring leases must not wait for this.
+        // Not awaited, because expiring leases must not wait for it.
         sweep().catch((err) => log.warn({ err }, 'copies that are not used could not be looked for'));
       } catch (err) {
         log.warn({ err }, 'libraries that are idle or due could not be looked for');
@@ -281,7 +281,7 @@ export function clusterLibraries({
   };
 
   return {
-    /** This host (null), which may open the library, or an address. Errors: DomainError `store_unavailable`. */
+    /** Null: this host, which may open the library; or another's address. Errors: DomainError `store_unavailable`. */
     async placeOf(name: string): Promise<string | null> {
       const until = monotonic() + waitMs;
       for (;;) {
@@ -291,7 +291,7 @@ export function clusterLibraries({
           usedAt.set(name, monotonic());
           return null;
         }
-        // One that breaks or closes here may be served elsewhere by now.
+        // A library that fails or closes here may be served by another host now.
         const owner = await ownerOf(name);
         if (owner === null) throw new DomainError('not_found', `there is no library ${name}`);
         if (owner.state !== 'active') {

@@ -1,4 +1,4 @@
-/** The host: resources of all libraries of a process: threads, the word list, outside providers and their breakers. */
+/** The host: what all libraries of a process share: threads, the word list, outside providers and their breakers. */
 import { join } from 'node:path';
 import pLimit from 'p-limit';
 import type { Logger } from 'pino';
@@ -49,13 +49,13 @@ export interface OutsideOptions extends Surroundings {
 /** The network environment; the system's by default. */
 interface WebSurroundings {
   lookup?: Lookup;
-  /** Whether any outside address answers now. */
+  /** Returns whether any address outside responds. */
   probe?: () => Promise<boolean>;
 }
 
 export type Outside = ReturnType<typeof openOutside>;
 
-/** For external programs and recordings, during this process. */
+/** Folder for external programs and recordings, emptied by the process. */
 export const temporaryFolder = (dataDir: string): string => join(dataDir, 'tmp');
 
 function openOutside(options: OutsideOptions) {
@@ -98,7 +98,7 @@ function openOutside(options: OutsideOptions) {
 
   return {
     breakers,
-    /** Of all outgoing web traffic. */
+    /** Breaker of all outgoing web traffic. */
     networkBreaker,
     fetch,
     pollers,
@@ -109,7 +109,7 @@ function openOutside(options: OutsideOptions) {
     reranker: settings.reranker.kind === 'api' ? rerankerOf(settings, calls) : null,
     chat: chatClientOf(settings, calls),
     programs: () => ({ yt_dlp: ytDlp.missing() ?? 'found', transcription: transcription.found }),
-    /** Versions of external programs; null if missing or broken. */
+    /** Versions of external programs; null if missing or unusable. */
     capabilities: async (): Promise<Capabilities> => ({
       yt_dlp: await ytDlp.version(stopping.signal).catch((error: unknown) => {
         if (!stopping.signal.aborted) log.warn({ err: error }, 'yt-dlp does not work');
@@ -198,7 +198,7 @@ export interface HostOptions extends Partial<Surroundings> {
 export type Host = ReturnType<typeof openHost>;
 
 const openAtOnce = 2;
-/** Pieces of rows are in memory (bring-up-copy.ts); several at once, so that small libraries do not wait behind one. */
+/** Max libraries read from PostgreSQL at once, piece by piece, so that small ones do not wait for a large one. */
 const bringUpAtOnce = 8;
 
 /** Errors: OperatorError `encoder_files`, `word_list`. */
@@ -226,13 +226,13 @@ export function openHost(options: HostOptions) {
     encoder,
     aroundIndexPage,
     aroundRecovery,
-    /** For filling the built-in model: the encoder is one, and libraries take turns. */
+    /** There is one encoder, and libraries take turns to fill the built-in model. */
     encoderPlace: new Semaphore(1, Number.POSITIVE_INFINITY),
-    /** Libraries that look through their stores before they serve wait for one another. */
+    /** Limits how many libraries scan their stores at once before they serve. */
     opening: pLimit(openAtOnce),
-    /** Libraries whose copies are read from PostgreSQL. */
+    /** Limits how many copies are read from PostgreSQL at once. */
     bringingUp: pLimit(bringUpAtOnce),
-    /** After every library was closed. */
+    /** Call after every library is closed. */
     async close(): Promise<void> {
       outside.close();
       if (options.encoder === undefined) await encoder.close();

@@ -1,4 +1,4 @@
-/** Opens a library in its host: folder, store and services in the order of their dependence; closes them in reverse. */
+/** Opens a library in its host: folder, store, then services by dependency. Closes them in reverse. */
 import { randomUUID } from 'node:crypto';
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -27,19 +27,19 @@ import { servicesOf } from './services.ts';
 
 interface OpenLibraryOptions {
   log: Logger;
-  /** Reused when it is reopened. */
+  /** Kept when the library is reopened. */
   metrics: LibraryMetrics;
-  /** Reopened in this process: a missing store is an error. */
+  /** Whether this process had it open before: a missing store is then an error. */
   again: boolean;
   ending: AbortSignal;
   /** Claims a cluster library. Errors: ServedElsewhereError; the database's. */
   hold?: () => Promise<HeldLibrary>;
 }
 
-/** Maximum wait for missing index entries in a cluster, ms, so that a library moves fast to a host without its index files. */
+/** Max wait for missing index entries in a cluster, ms, so that a library moves fast to a host without index files. */
 export const indexWaitMs = 250;
 
-/** Errors: those of the folder, the store (OperatorError above all), and every service's start; all is closed then. */
+/** Errors: those of the folder, the store (OperatorError) and the services; everything is closed then. */
 export async function openLibrary(
   path: string,
   host: Host,
@@ -72,7 +72,7 @@ export async function openLibrary(
     if (held !== null) opened.push(held.release);
     if (again && held === null && !existsSync(join(path, 'store'))) throw new Error(`${path} no longer has a store`);
     const folder = openDataFolder(path, randomUUID());
-    // Opening a damaged copy could end the process, so a copy that was not closed in order is deleted.
+    // Opening a damaged copy could crash the process, so a copy that was not closed in order is deleted.
     const discardCopy = () => LibraryCopy.discard(path);
     if (held !== null && !folder.wasUsed) discardCopy();
     let isSound = true;
@@ -81,7 +81,7 @@ export async function openLibrary(
       folder.release();
     });
     clearInterruptedRestore(path);
-    if (!again) rmSync(temporaryFolder(path), { recursive: true, force: true }); // of a process that was killed
+    if (!again) rmSync(temporaryFolder(path), { recursive: true, force: true }); // left by a killed process
     await replaceAbandoned(join(path, 'store'));
     const requireRoom = () => {
       ending.throwIfAborted();
@@ -139,12 +139,12 @@ export async function openLibrary(
       lease.isHeld ? services.ask(name, request, options) : Promise.reject(notHeld());
     return { ask, dueAt: () => dueOf(store.reader, now), broken: Promise.race([services.crashed, lease.lost]), close };
   } catch (error) {
-    await close().catch(() => {}); // why it cannot be opened says more
+    await close().catch(() => {}); // the reason why it cannot open is more useful
     throw error;
   }
 }
 
-/** When a library must be open without a request, ms since the epoch; null for never. */
+/** Time at which a library must be open even without a request, ms since the epoch; null: no time. */
 function dueOf({ jobs, watches }: StoreReader, now: () => number): number | null {
   if (jobs.countByStatus('running') > 0) return now();
   const due = [...lanes.map((lane) => jobs.nextDueAt(lane)), watches.nextDueAt()].filter((at) => at !== undefined);
@@ -153,7 +153,7 @@ function dueOf({ jobs, watches }: StoreReader, now: () => number): number | null
 
 const notHeld = () => new DomainError('store_unavailable', 'the lease of the library has ended', { retryAfterS: 1 });
 
-/** The store's active model; at the first start it becomes the configured one. */
+/** Returns the store's active model. At the first start, the configured model becomes active. */
 export async function ensureActiveModel(
   store: Store,
   { embedder, jobs }: Settings,
@@ -185,7 +185,7 @@ export async function ensureActiveModel(
   );
 }
 
-/** Replaces old local models and retries failed fillings; writes only if needed. Errors: OperatorError `disk_full`. */
+/** Replaces old local models and retries failed fillings. Writes only if needed. Errors: OperatorError `disk_full`. */
 export async function renewModels(
   store: Store,
   dataDir: string,
@@ -202,7 +202,7 @@ export async function renewModels(
   );
 }
 
-/** The encoder may not have worked before. */
+/** Retries a failed filling, because the encoder may not have worked before. */
 async function retryFilling(store: Store, policy: JobPolicy): Promise<void> {
   const id = modelIdOf(builtInModel);
   const model = store.reader.models.get(id);

@@ -1,4 +1,4 @@
-/** The host's threads, and each library's share: tasks of libraries take turns. */
+/** Opens the host's threads and each library's share. Tasks of different libraries take turns. */
 import { availableParallelism } from 'node:os';
 import { openExtractor, openPdfReader } from '../actors/fetching/extract-page.ts';
 import { openMediaReader } from '../actors/fetching/parser-pool.ts';
@@ -13,12 +13,12 @@ export type HostThreads = ReturnType<typeof openThreads>;
 export type Threads = ReturnType<HostThreads['of']>;
 
 const maxWorkQueue = 2048;
-/** The language model and its caches take 150 MB, a text of 16 MB analysed some hundred. */
+/** The language detection model and caches take 150 MB, the analysis of a 16 MB text some hundred more. */
 const maxWorkHeapMb = 1024;
-/** A run for each library at a time, which hands over piece by piece. */
+/** Max waiting tasks: one run per library, which sends one piece at a time. */
 const maxClusterQueue = 64;
 const maxClusterHeapMb = 2048;
-/** Measured: 20 MB less resident memory a thread than by default, and not slower. */
+/** Measured: 20 MB less resident memory per thread than by default, without loss of speed. */
 const maxWorkYoungMb = 24;
 
 /** Errors: OperatorError `word_list`. */
@@ -61,7 +61,7 @@ export function openThreads(settings: Pick<Settings, 'chunking' | 'pdf' | 'index
   const all = [texts, work, index, extractor, pdfs, media, clusters];
   return {
     media,
-    /** `library`: a name that no earlier opening had. */
+    /** `library`: a name that no earlier opening used. */
     of: (library: string) => ({
       cores,
       workers,
@@ -78,7 +78,7 @@ export function openThreads(settings: Pick<Settings, 'chunking' | 'pdf' | 'index
   };
 }
 
-/** Live rows from which on a space has a graph; null: never. */
+/** Min live rows of a space with a graph; null: never. */
 function graphsFrom(index: Settings['indexing']['vector_index']): number | null {
   return index === 'exact' ? null : index === 'hnsw' ? 1 : graphFrom;
 }

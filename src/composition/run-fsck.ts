@@ -1,4 +1,4 @@
-/** The `fsck` command: verifies a data folder; `--repair` deletes faulty index files, which a start builds again. */
+/** The `fsck` command: verifies a data folder. `--repair` deletes faulty index files; a start rebuilds them. */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { closing } from '../compute/closing.ts';
@@ -20,16 +20,16 @@ export interface FsckOptions {
   newId: () => string;
 }
 
-/** Faults shown of each kind; the rest is counted. */
+/** Max faults shown per kind; the others are only counted. */
 const shownFindings = 20;
-/** Sample size: a second or two. */
+/** Pages of a sample: a second or two. */
 const samplePages = 500;
-/** Time for comparing vectors with texts, ms. */
+/** Max time for comparing vectors with texts, ms. */
 const encodingMs = 20_000;
 const remedy =
   'the store stays as it is: restore a backup (`readback restore DIR --replace`), or import an export (`readback export FILE`) into a new data folder (`readback import FILE`), which keeps pages, visits, tags, notes, blocked sites and watches';
 
-/** True if sound, or sound after the next start. Errors: OperatorError `data_folder` (in use), `store_damaged`. */
+/** True if intact, or after the next start. Errors: OperatorError `data_folder` (in use), `store_damaged`. */
 export async function runFsck({ settings, repair, full, seed, say, newId }: FsckOptions): Promise<boolean> {
   using folder = openDataFolder(settings.data_dir, newId());
   const comparing = {

@@ -136,7 +136,7 @@ export function servicesOf(parts: Parts): (ask: SystemAsk) => ServiceStarts {
       retriever: retrieverService({
         ...common,
         ...{ queue, embedders, chat: outside.chat, llm: settings.llm },
-        // So that an answer comes within the deadline, search included.
+        // So that an answer comes within the deadline, including its search.
         compareMs: settings.search.embed_deadline_s * 600,
         localReranker: settings.reranker.kind !== 'none',
         outsideReranker:
@@ -265,9 +265,9 @@ interface Parts extends Omit<Host, 'close' | 'metrics' | 'opening' | 'bringingUp
   threads: Threads;
   store: Store;
   feed: CommitFeed;
-  /** Whether the library is of a cluster and moves between hosts. */
+  /** Whether the library belongs to a cluster and moves between hosts. */
   isShared: boolean;
-  /** Of its commits, for a library of a cluster. */
+  /** History of its commits, for a library of a cluster. */
   history: CommitHistory | null;
   /** Max wait for missing index entries on opening, ms; undefined: until the index is complete. */
   recoveryWaitMs: number | undefined;
