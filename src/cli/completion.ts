@@ -1,4 +1,4 @@
-/** Completion scripts of shells, from the commands and options of the program. */
+/** Completion scripts for shells, generated from the commands and options of the program. */
 import type { Command, Option } from 'commander';
 
 export const shells = ['bash', 'zsh', 'fish'] as const;
@@ -9,13 +9,13 @@ interface Word {
   description: string;
 }
 
-/** A place in the command line: behind a command, its aliases apart. */
+/** A place in the command line: after the words of a command, without aliases. */
 interface Place {
   /** ` watch add`; empty for the program. */
   at: string;
   /** Subcommands, and choices of an argument. */
   words: Word[];
-  /** Also those of groups and of the program. */
+  /** Includes the options of groups and of the program. */
   options: readonly Option[];
 }
 
@@ -39,7 +39,7 @@ const namesOf = ({ short, long }: Option): string[] => [short, long].flatMap((na
 const quoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;
 const quotedForFish = (text: string): string => `'${text.replace(/['\\]/g, String.raw`\$&`)}'`;
 
-/** Finds the place from the words before, then its words or options, or the values of the option before. */
+/** Finds the place from the preceding words, then completes its words or options, or the values of the last option. */
 function bash(places: readonly Place[]): string {
   const list = (words: readonly string[]) => quoted(words.join(' '));
   const found = places.slice(1).map(({ at }) => quoted(at));

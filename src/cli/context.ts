@@ -36,7 +36,7 @@ export type ServiceContext = Pick<Context, 'settings' | 'url' | 'terminal' | 'js
 
 export interface ContextOptions {
   warns?: boolean;
-  /** The library is in the settings. */
+  /** Whether the settings contain the library. */
   isKnown?: boolean;
 }
 
@@ -179,14 +179,14 @@ function serviceClient(settings: Settings, url: string | undefined, scope: Scope
   };
 }
 
-/** Listening on every address includes loopback. With TLS the address has a name of the certificate. */
+/** Listening on every address includes loopback. With TLS, the address uses a name of the certificate. */
 export function addressOf({ bind_host, bind_port, tls }: Pick<Settings, 'bind_host' | 'bind_port' | 'tls'>): string {
   const own = bind_host === '0.0.0.0' ? '127.0.0.1' : bind_host === '::' ? '::1' : bind_host;
   const host = tls.cert_file === null ? own : certifiedName(tls.cert_file, own);
   return `http${tls.cert_file === null ? '' : 's'}://${host.includes(':') ? `[${host}]` : host}:${bind_port}`;
 }
 
-/** A name that the certificate is for; where it cannot be read, the request says why, or `--url` names another. */
+/** A name in the certificate. If the file cannot be read, the request reports why, or `--url` gives another address. */
 function certifiedName(certFile: string, own: string): string {
   let subjectAltName = '';
   try {
@@ -215,7 +215,7 @@ function tokenIn(folder: string): string | null {
   }
 }
 
-/** The contract's error bodies, as one line. */
+/** The error bodies of the contract, as one line. */
 function detailOf(body: unknown, text: string): string {
   if (typeof body !== 'object' || body === null) return text.slice(0, 200) || 'nothing more';
   if ('pattern' in body) return `blocked by ${String(body.pattern)}`;

@@ -1,7 +1,6 @@
 /**
  * Imports through a running service. Checkpoint: `<service>-<id>.json`, with the valid length of the append-only
- * `<service>-<id>.failures.jsonl`, so that both change together. A kill after an answer repeats a batch of 100, whose
- * visits count once.
+ * `<service>-<id>.failures.jsonl`, so that both change together. A kill may repeat a batch of 100; visits count once.
  */
 
 import { hash } from 'node:crypto';
@@ -85,7 +84,7 @@ export async function httpTarget(
     }
   };
 
-  /** Oversized batches are split in halves; one oversized item fails. */
+  /** Halves batches that are too large. One item that is too large fails. */
   const sendParts = async (items: readonly PlacedItem[], tooLarge: ServiceError): Promise<ItemOutcome[]> => {
     if (items.length === 1) return [{ outcome: 'failed', reason: tooLarge.message }];
     const middle = Math.ceil(items.length / 2);
@@ -130,7 +129,7 @@ async function append(path: string, from: number, text: string): Promise<number>
   return from + Buffer.byteLength(text);
 }
 
-/** Of a restarting or full service. */
+/** Retry time of a restarting or full service. */
 function askedMsOf(error: unknown): number | null {
   if (error instanceof UnreachableError) return 0;
   const passes = error instanceof ServiceError && (error.status === 503 || error.status === 429);

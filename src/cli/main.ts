@@ -1,11 +1,11 @@
 #!/usr/bin/env node
-/** The `readback` process: Ctrl-C, and a reader of its output that goes away. */
+/** The `readback` process: handles Ctrl-C and a closed output pipe. */
 import { onStopSignal } from '../stop-signal.ts';
 import { CliError, exitCodes } from './output.ts';
 import { run } from './run.ts';
 
 const interruption = new AbortController();
-/** The first Ctrl-C stops the command in order; the second kills it. */
+/** The first Ctrl-C stops the command in order; the second ends the process at once. */
 function onInterrupt(): void {
   onStopSignal({
     signals: ['SIGINT'],
@@ -18,7 +18,7 @@ function onInterrupt(): void {
 }
 
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code === 'EPIPE') process.exit(exitCodes.done); // the reader has seen enough
+  if (error.code === 'EPIPE') process.exit(exitCodes.done); // the reader closed the pipe
   throw error;
 });
 

@@ -27,7 +27,7 @@ export const exitMeanings: readonly (readonly [number, string])[] = [
 
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
-/** A line for the user; any other error is a bug. */
+/** An error shown as one line; every other error is a bug. */
 export class CliError extends Error {
   readonly exitCode: ExitCode;
 
@@ -96,7 +96,7 @@ export function openTerminal({ stdout, stderr, colors, monotonic, columns }: Ter
     /** A terminal link (OSC 8) if supported. The address must be a stored URL, without control characters. */
     link: (text: string, url: string) =>
       colors && stdout.isTTY && /^[\x21-\x7e]+$/.test(url) ? `\x1b]8;;${url}\x1b\\${text}\x1b]8;;\x1b\\` : text,
-    /** Replaces the previous line, cut to the width; nothing if standard error is no terminal. Empty text clears it. */
+    /** Replaces the previous line, cut to the width, if standard error is a terminal. An empty text clears it. */
     progress(text: string) {
       if (!stderr.isTTY) return;
       if (text === '') return clear();
@@ -171,7 +171,7 @@ const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
 /** Most text is narrow. */
 const narrow = /^[\x20-\x7e\u00a1-\u02ff\u2010-\u2027…]*$/;
 
-/** Columns of a text, whose styles take none. */
+/** Width of a text in columns. Style sequences take none. */
 export function textWidth(text: string): number {
   if (narrow.test(text)) return text.length;
   let width = 0;
@@ -217,7 +217,7 @@ export function wrapped(text: string, columns: number, indent = '', breaksWords 
   return [...lines, line].map((each) => indent + each);
 }
 
-/** Lines of a maximum width, continued below the last column. Words stay whole, so that addresses can be copied. */
+/** Lines of a maximum width, continued under the last column. Words stay whole, so that addresses can be copied. */
 export function folded(line: string, columns: number): string[] {
   if (textWidth(line) <= columns) return [line];
   const starts = Array.from(line.matchAll(/\S+(?: \S+)*/g), ({ index }) => index);

@@ -26,14 +26,14 @@ type RunCommand = <Module>(
   options?: ContextOptions,
 ) => Promise<void>;
 
-/** An action that runs a command with `first`, then the arguments and the options that were given. */
+/** An action: calls a command with `first`, then the given arguments and options. */
 type Runs = <Module>(
   load: () => Promise<Module>,
   name: keyof Module,
   ...first: readonly unknown[]
 ) => (...given: unknown[]) => Promise<void>;
 
-/** Loaded when run: loading all takes a second. */
+/** Loaded on demand, as loading all commands takes a second. */
 const load = {
   add: () => import('./commands/add.ts'),
   ask: () => import('./commands/ask.ts'),
@@ -60,9 +60,9 @@ interface ProgramOptions {
   run: RunCommand;
   helpWidth: number;
   output?: OutputConfiguration;
-  /** Of a line of standard error. */
+  /** Width of lines on standard error. */
   errorWidth?: number | undefined;
-  /** Only for the help of `import`: loading them costs as much as most commands. */
+  /** Only needed for the help of `import`: loading them takes as long as most commands. */
   formats: readonly FormatRow[];
 }
 
@@ -337,7 +337,7 @@ function inside(parent: Command, nameAndArguments: string, description: string):
   return parent.command(nameAndArguments).description(description);
 }
 
-/** Alone the group lists; `list` does the same with its options. */
+/** Makes the group alone list, like its `list` command. */
 function lists(group: Command, list: (...given: unknown[]) => Promise<void>): Command {
   inside(group, 'list', group.description()).action((_own, self) => list(group.opts(), self));
   return group.action(list);
@@ -352,7 +352,7 @@ const foldedText = (text: string, columns: number): string =>
     .flatMap((line) => folded(line, columns))
     .join('\n');
 
-/** Names of a command and the groups that it is in. */
+/** Names of the groups of a command, then its own. */
 export function pathOf(command: Command): string {
   const { parent } = command;
   return parent === null || parent.parent === null ? command.name() : `${pathOf(parent)} ${command.name()}`;

@@ -85,7 +85,7 @@ export async function run({ args, env, stdin, stdout, stderr, signal, onCommand,
     await program.parseAsync(args, { from: 'user' });
     return exitCode;
   } catch (error) {
-    // Commander has printed the error. Help is no error.
+    // Commander has printed the error. Asking for help is not an error.
     if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.done : exitCodes.misuse;
     terminal?.progress('');
     const { code, message } = failureOf(signal.aborted ? signal.reason : error);
@@ -96,7 +96,7 @@ export async function run({ args, env, stdin, stdout, stderr, signal, onCommand,
   }
 }
 
-/** One line for the user; bugs keep their stack. */
+/** One line for the user. Bugs keep their stack. */
 function failureOf(error: unknown): { code: ExitCode; message: string } {
   if (error instanceof CliError) return { code: error.exitCode, message: error.message };
   if (error instanceof SettingsError) return { code: exitCodes.misuse, message: error.message };

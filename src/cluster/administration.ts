@@ -8,13 +8,13 @@ import type { Claim, Database, LibraryRowState } from './database.ts';
 export interface LibrarySummary {
   name: string;
   state: LibraryRowState;
-  /** The serving host's; null for none. */
+  /** Address of the serving host; null if none serves it. */
   address: string | null;
   epoch: number;
   seq: number;
   keys: number;
   bytes: number;
-  /** Its quota; null for the host's settings. */
+  /** Quota of the library; null: the host's settings apply. */
   max_bytes: number | null;
 }
 
@@ -47,7 +47,7 @@ export async function newLibrary(
   if (rows.length === 0) throw new OperatorError('cluster', `there is a library ${name} already`);
 }
 
-/** Returns the token, shown only once. Takes the library from its host, which reads tokens when it opens the library. */
+/** Returns the token, shown only once. Releases the library, because hosts read tokens only when they open it. */
 export async function newToken(
   database: Database,
   { library, name, scopes, now }: { library: string; name: string; scopes: Scope[]; now: number },
@@ -78,7 +78,7 @@ export async function setState(database: Database, name: string, state: 'active'
   });
 }
 
-/** The import is complete: hosts may serve the library. Errors: OperatorError `cluster` if it was deleted or taken meanwhile. */
+/** End the import: hosts may serve the library. Errors: OperatorError `cluster` if it was deleted or taken. */
 export async function endImport(database: Database, claim: Pick<Claim, 'library' | 'epoch'>): Promise<void> {
   const ended = await database.query({
     text: `update readback.library set state = 'active' where id = $1 and epoch = $2 and state = 'importing' returning id`,
@@ -99,7 +99,7 @@ export async function discardImport(database: Database, claim: Pick<Claim, 'libr
   });
 }
 
-/** Sets a quota in bytes of the store, or none. Takes the library from its host, which reads the quota when it opens the library. */
+/** Sets a quota in bytes of the store, or none. Releases the library, as hosts read quotas on opening it. */
 export async function setQuota(database: Database, name: string, maxBytes: number | null): Promise<void> {
   await database.inTransaction(async (query) => {
     const id = await take(query, name);
@@ -107,7 +107,7 @@ export async function setQuota(database: Database, name: string, maxBytes: numbe
   });
 }
 
-/** Takes a library from its host; the next requested host serves it. */
+/** Takes a library from its host. The next host that gets a request for it serves it. */
 export async function releaseLibrary(database: Database, name: string): Promise<void> {
   await database.inTransaction((query) => take(query, name));
 }
@@ -131,7 +131,7 @@ async function take(
     values: [name],
   });
   if (row === undefined) throw new OperatorError('cluster', `there is no library ${name}`);
-  if (row.state === 'importing' && what === 'a whole one') throw unfinished(name); // and nothing is taken
+  if (row.state === 'importing' && what === 'a whole one') throw unfinished(name); // the transaction rolls back
   return row.id;
 }
 

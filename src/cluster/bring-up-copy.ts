@@ -1,4 +1,4 @@
-/** Updates a library's file before it is opened: with the newer rows, or with all if missing or of another history. */
+/** Updates a library's file before it opens: with newer rows, or all rows if it is missing or of another history. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { closing } from '../compute/closing.ts';
@@ -20,7 +20,7 @@ export interface BringUpOptions {
   log: { info(fields: object, message: string): void; warn(fields: object, message: string): void };
 }
 
-/** Of one query: it ends with the row that reaches either. */
+/** Max rows of one query; it also has a byte limit and ends with the row that reaches either. */
 const rowsAtOnce = 2000;
 const bytesAtOnce = 8 * 1024 * 1024;
 /** Bytes per commit while sending a new library's rows. */
@@ -42,7 +42,7 @@ export async function bringUpCopy(options: BringUpOptions): Promise<void> {
 
 const notItsSum = () => new FatalError('the rows of the library in PostgreSQL are not those that its checksum is of');
 
-/** The file's position, if part of the library's history. */
+/** The file's position, if it belongs to the library's history. */
 async function usablePosition({ path, rows, claim, newStoreId, log }: BringUpOptions): Promise<Position | null> {
   if (!existsSync(join(path, 'store', 'data.mdb'))) return null;
   const copy = LibraryCopy.open(path, newStoreId);
@@ -84,7 +84,7 @@ export async function sendRows({
   return position;
 }
 
-/** Copy a library's rows at one moment while it is written. Errors: FatalError; the database's. */
+/** Copy a library's rows as of one moment, while it may be written. Errors: FatalError; the database's. */
 export function copyOut(
   name: string,
   options: Pick<BringUpOptions, 'path' | 'database' | 'newStoreId' | 'ending' | 'log'>,
@@ -112,7 +112,7 @@ async function catchUp(options: BringUpOptions, from: Position): Promise<boolean
     text: pieceOf('where library_id = $1 and seq >= $2 and (seq, database, key) > ($2, $3, $4)', 'seq, database, key'),
     values: [claim.library, seq, database, key],
   });
-  // After every row of the file's commit.
+  // Begins after the last row of the file's commit.
   const start = { database: '\u{10ffff}', key: Buffer.alloc(0), value: null, seq: from.seq };
   const isWhole = await take(options, later, start);
   if (!isWhole) log.warn({ from: from.seq, to: claim.seq }, 'the file here is not what the library’s checksum is of');
@@ -126,7 +126,7 @@ const everyRowOf =
     values: [library, database, key],
   });
 
-/** The first rows in order; PostgreSQL knows their lengths without reading them. */
+/** The first rows in order. PostgreSQL computes their lengths without reading them. */
 const pieceOf = (where: string, order: string) => `
   select database, key, value, seq from (
     select database, key, value, seq,
@@ -161,7 +161,7 @@ async function take(
     const last = taken.at(-1);
     if (last === undefined) break;
     coming = next(last);
-    coming.catch(() => {}); // awaited in the next round, unless writing fails before
+    coming.catch(() => {}); // awaited in the next round, unless writing fails first
     await copy.apply(taken);
     rows += taken.length;
     if (performance.now() - toldAt < tellEveryMs) continue;

@@ -9,9 +9,9 @@ import type { CommitLog, Position, RowBlock } from '../store/stored-rows.ts';
 import { type Commit, type Database, mayPass } from './database.ts';
 import type { Lease } from './lease.ts';
 
-/** Of rows in one statement; one larger commit goes alone. */
+/** Max bytes of rows in one statement. A larger commit goes alone. */
 const maxStatementBytes = 8 * 1024 * 1024;
-/** Of waiting rows: beyond it the next commit waits. */
+/** Max bytes of waiting rows. Above it, the next commit waits. */
 const maxWaitingBytes = 32 * 1024 * 1024;
 const tryEveryMs = 100;
 
@@ -104,7 +104,7 @@ export class DatabaseLog implements CommitLog {
       try {
         if (tries > 0 && (await this.#isThere(position))) break;
         const sentAt = lease.now();
-        const signal = lease.ended; // PostgreSQL may say nothing for long
+        const signal = lease.ended; // PostgreSQL may be silent for long
         const [{ count }] = await database.query<{ count: number }>({
           name: 'commit',
           text: commitText,
@@ -123,7 +123,7 @@ export class DatabaseLog implements CommitLog {
     this.#seq = position.seq;
   }
 
-  /** Whether the last try succeeded. Errors: FatalError if another host has the library; the database's. */
+  /** Whether the last try was stored. Errors: FatalError if another host has the library; the database's. */
   async #isThere({ library, epoch, seq }: Position): Promise<boolean> {
     const [row] = await this.#options.database.query<{ epoch: number; seq: number }>({
       text: 'select epoch, seq from readback.library where id = $1',
@@ -139,7 +139,7 @@ export class DatabaseLog implements CommitLog {
   #valuesOf(batch: readonly Waiting[], { library, epoch, seq, keys: keyCount, key_sum }: Position): unknown[] {
     const numbers = new Map<string, number>();
     const [names, keys, keyLengths, values, valueLengths]: number[][] = [[], [], [], [], []];
-    let before = 1; // positions in a bytea begin with 1
+    let before = 1; // offsets in a bytea start at 1
     for (const [{ rows }, isWritten] of lastWrites(batch)) {
       for (let row = 0; row < rows.length; row++) {
         if (!isWritten(row)) continue;
@@ -171,7 +171,7 @@ export class DatabaseLog implements CommitLog {
   }
 }
 
-/** Each commit with those of its rows that no later one overwrites: a statement may write a row once. */
+/** Each commit with the rows that no later commit overwrites: a statement may write a row only once. */
 function lastWrites(batch: readonly Waiting[]): [Waiting, (row: number) => boolean][] {
   if (batch.length === 1) return [[batch[0], () => true]];
   const ids = batch.map(({ rows }) =>
@@ -202,5 +202,5 @@ const commitText = `
   )
   select count(*) as count from fence`;
 
-/** As PostgreSQL writes it; for numbers, and names without punctuation. */
+/** Array syntax of PostgreSQL, for numbers and for names without punctuation. */
 const arrayText = (values: readonly (number | string)[]): string => `{${values.join()}}`;

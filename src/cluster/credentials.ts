@@ -1,4 +1,4 @@
-/** Digests of tokens, sessions and codes, by which any host finds a request's library; only its owner checks them. */
+/** Digests of tokens, sessions and codes: any host finds a request's library by them; only its owner checks them. */
 import pLimit from 'p-limit';
 import {
   type AccessFile,
@@ -25,14 +25,14 @@ export class Credentials implements AccessFile {
   readonly records = null;
   readonly #database: Database;
   readonly #served = new Map<string, Served>();
-  /** Anybody can trigger look-ups; leases are renewed over the same connections. */
+  /** Limited because anyone can trigger look-ups, and leases are renewed over the same connections. */
   readonly #lookUp = pLimit(lookUpsAtOnce);
 
   constructor(database: Database) {
     this.#database = database;
   }
 
-  /** The library of a token's, session's or code's digest, or null. */
+  /** The library to which the digest of a token, session or code belongs, or null. */
   async libraryOf(digest: string): Promise<string | null> {
     const [row] = await this.#lookUp(() =>
       this.#database.query<{ name: string }>({
@@ -45,7 +45,7 @@ export class Credentials implements AccessFile {
     return row?.name ?? null;
   }
 
-  /** The stored records of a library that this host has claimed. From now on `save` writes it. */
+  /** The stored records of a library that this host has claimed. Call it before `save` can write them. */
   async serve(name: string, claim: Pick<Claim, 'library' | 'epoch'>): Promise<LibraryRecords> {
     const rows = await this.#database.query<{ kind: 'token' | 'session'; record: unknown }>({
       text: `select kind, record from readback.credential where library_id = $1 and kind <> 'code'`,
@@ -62,7 +62,7 @@ export class Credentials implements AccessFile {
     this.#served.delete(name);
   }
 
-  /** Other libraries' failed writes are repeated next time. Errors: DomainError `store_unavailable`; the database's. */
+  /** Repeats failed writes of other libraries. Errors: DomainError `store_unavailable`; the database's. */
   async save({ tokens, sessions }: AccessRecords, library: string | null): Promise<void> {
     let failure = library === null || this.#served.has(library) ? null : servedElsewhere();
     for (const [name, served] of this.#served) {
@@ -108,7 +108,7 @@ export class Credentials implements AccessFile {
     for (const [digest, { text }] of changed) stored.set(digest, text);
   }
 
-  /** Let every host find the library of a one-time code. Deletes expired codes. */
+  /** Let every host find the library of a one-time code. Also deletes expired codes. */
   async shareCode(library: string, digest: string, validMs: number): Promise<void> {
     await this.#database.query({ text: `delete from readback.credential where expires_at < clock_timestamp()` });
     await this.#database.query({

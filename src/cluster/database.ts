@@ -51,7 +51,7 @@ export async function openDatabase({ url, timeoutMs, log }: DatabaseOptions): Pr
   const types = textTypes(driver.types);
   pool.on('error', (err) => log.warn({ err }, 'a connection to PostgreSQL was lost'));
   pool.on('connect', (client) => {
-    // A query on a broken connection rejects by itself. (The pool's own `onConnect` would wait without a limit.)
+    // A query on a broken connection rejects on its own. (The pool's own `onConnect` would wait without a limit.)
     client.on('error', () => {});
     client.query(inIndexOrder).catch(() => {});
   });
@@ -94,7 +94,7 @@ async function ask<Row>(
 ): Promise<Row[]> {
   signal?.throwIfAborted();
   const sent = client.query({ ...query, types } as pg.QueryConfig);
-  sent.catch(() => {}); // a late error after the time limit
+  sent.catch(() => {}); // an error after the time limit is ignored
   const late = new AbortController();
   const timer = setTimeout(() => {
     const unanswered = `PostgreSQL has not answered for ${timeoutMs} ms`;
@@ -114,7 +114,7 @@ function sqlStateOf(error: unknown): string | null {
   return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) && code !== 'EPIPE' ? code : null;
 }
 
-/** Only the statement failed; the connection is usable. */
+/** Whether only the statement failed, so that the connection stays usable. */
 function isOfStatement(error: unknown): boolean {
   const state = sqlStateOf(error);
   return state !== null && !/^(?:08|57P)/.test(state);
@@ -133,11 +133,11 @@ export type Commit = Pick<Position, 'library' | 'epoch' | 'run' | 'seq'>;
 export interface Claim extends Position {
   /** Deletions of commits before this one may be unrecorded. */
   kept_from: number;
-  /** Its quota in bytes of its store; null for none. */
+  /** Quota in bytes of its store; null: no quota. */
   max_bytes: number | null;
 }
 
-/** `importing`: no host serves it until all rows are there. */
+/** `importing`: no host serves it before all rows are stored. */
 export type LibraryRowState = 'active' | 'suspended' | 'importing';
 
 export interface OwnerRow {
@@ -151,7 +151,7 @@ export interface HostName {
   address: string;
 }
 
-/** Commits with recorded deletions, and recorded claims: an older copy is read completely. */
+/** Number of commits whose deletions and claims are recorded. An older copy is read in full. */
 const keptHistory = 10_000;
 const prunedAtOnce = 5000;
 
@@ -170,7 +170,7 @@ export class LibraryRows {
     this.#format = format;
   }
 
-  /** Claim a library without a host, in this state; null if impossible. */
+  /** Claim a library that has this state and no host; null if impossible. */
   async claim(name: string, state: Exclude<LibraryRowState, 'suspended'> = 'active'): Promise<Claim | null> {
     type Row = Omit<Claim, 'library'> & { id: number };
     const [row] = await this.#database.query<Row>({
@@ -211,7 +211,7 @@ export class LibraryRows {
     return { state: row.state, address: row.address, isOwn: row.owner === this.#host.id };
   }
 
-  /** Returns the libraries that this host still has; false: not renewed, as a running commit renews its own lease. */
+  /** Returns the libraries that this host still has. False: a running commit renews this lease itself. */
   async renew(claims: readonly Pick<Claim, 'library' | 'epoch'>[]): Promise<Map<string, boolean>> {
     const rows = await this.#database.query<{ id: number; renewed: boolean }>({
       name: 'renew',
@@ -232,7 +232,7 @@ export class LibraryRows {
     return new Map(rows.map(({ id, renewed }) => [String(id), renewed]));
   }
 
-  /** `due`: when it must be opened without a request, ms since the epoch, or never; if absent, a host takes it soon. */
+  /** `due`: when it must open without a request, ms since the epoch; null: never; absent: a host opens it soon. */
   async release({ library, epoch }: Pick<Claim, 'library' | 'epoch'>, due?: { at: number | null }): Promise<void> {
     const at = due === undefined || due.at === null ? null : due.at / 1000;
     await this.#database.query({
@@ -243,7 +243,7 @@ export class LibraryRows {
     });
   }
 
-  /** Libraries that are due, longest first, and neither hosted nor locked; ms until another host's first lease ends. */
+  /** Due libraries without a host or lock, longest due first; and ms until the first lease of another host ends. */
   async due(limit: number): Promise<{ names: string[]; nextEndMs: number | null }> {
     const rows = await this.#database.query<{ name: string | null; ms: number | null }>({
       name: 'due',

@@ -1,6 +1,6 @@
 /**
- * The lease of a library by this host's monotonic clock: from before the renewal was sent, its length less a tenth. PostgreSQL counts from
- * the receipt, so the host always stops first, unless one clock runs a tenth faster than the other.
+ * The lease of a library by this host's monotonic clock: it starts before the renewal is sent and is a tenth shorter.
+ * PostgreSQL counts from the receipt, so this host stops first, unless its clock runs a tenth slower.
  */
 import { LeaseEndedError } from '../domain/errors.ts';
 
@@ -19,7 +19,7 @@ export class Lease {
   #timer: NodeJS.Timeout | undefined;
   #tell!: (error: LeaseEndedError) => void;
 
-  /** `sentAt`: when the claim was sent, by `now`, ms. */
+  /** `sentAt`: when the claim was sent, in ms of `now`. */
   constructor({ leaseS, sentAt, now }: { leaseS: number; sentAt: number; now: () => number }) {
     this.now = now;
     this.#usableMs = usableMs(leaseS);
@@ -38,7 +38,7 @@ export class Lease {
     return !this.#isOver && this.now() < this.#until;
   }
 
-  /** The renewal sent at `sentAt` succeeded. An ended lease stays ended. */
+  /** Call when the renewal sent at `sentAt` succeeded. An ended lease stays ended. */
   extend(sentAt: number): void {
     if (this.isHeld) this.#until = Math.max(this.#until, sentAt + this.#usableMs);
   }

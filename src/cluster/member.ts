@@ -10,7 +10,7 @@ import { type Claim, type Database, LibraryRows, type OwnerRow, openDatabase } f
 import { Lease, usableMs } from './lease.ts';
 import { requireSchema } from './schema.ts';
 
-/** A library of this host until its lease is lost or released. */
+/** A library that this host serves until its lease is lost or released. */
 export interface HeldLibrary {
   name: string;
   claim: Claim;
@@ -19,7 +19,7 @@ export interface HeldLibrary {
   history: CommitHistory;
   /** Update the file below `path`. Errors: as of `bringUpCopy`. */
   bringUp(path: string, newStoreId: () => string, ending: AbortSignal): Promise<void>;
-  /** When it must be opened again, ms since the epoch, or never. Void if commits follow. */
+  /** When it must be opened again, ms since the epoch; null: never. Later commits make it invalid. */
   noteDue(at: number | null): void;
   /** Delete a batch of old deletion records after many commits. Errors: the database's. */
   prune(): Promise<void>;
@@ -36,7 +36,7 @@ export interface MemberOptions {
   log: { info(fields: object, message: string): void; warn(fields: object, message: string): void };
 }
 
-/** Of a query with many rows, ms: a large commit over a slow line. */
+/** Time limit of a query with many rows, ms: a large commit over a slow line. */
 const bulkTimeoutMs = 30_000;
 /** Commits of a library between calls of `prune`. */
 const prunedEvery = 500;
@@ -47,9 +47,9 @@ export class ClusterMember {
   readonly served = new Set<string>();
   #access: Access | null = null;
   readonly #options: MemberOptions;
-  /** Commits and openings. */
+  /** For commits and openings. */
   readonly #bulk: Database;
-  /** All else: never waits for a commit, nor longer than a lease. */
+  /** For everything else: its queries never wait for a commit, and never longer than a lease. */
   readonly #prompt: Database;
   readonly #rows: LibraryRows;
   readonly #leased = new Map<string, HeldLibrary>();
@@ -62,7 +62,7 @@ export class ClusterMember {
     const { address, leaseS, format } = options;
     this.#rows = new LibraryRows(prompt, { host: { id: randomUUID(), address }, leaseS, format });
     this.credentials = new Credentials(prompt);
-    // Renewals do not wait for each other: an early lease is better than none.
+    // Renewals do not wait for each other: an early renewal is better than none.
     this.#timer = setInterval(() => void this.#renew(), (leaseS * 1000) / renewals).unref();
   }
 
@@ -105,7 +105,7 @@ export class ClusterMember {
         await rows.prune(claim, prunedAt);
       },
       release: async () => {
-        // Saves the last uses of its tokens and sessions.
+        // Also saves when its tokens and sessions were last used.
         if (lease.isHeld) await this.#access?.flush();
         lease.end(new LeaseEndedError('the library was released'));
         await rows.release(claim, noted?.seq === commits.position.seq ? noted : undefined);
@@ -124,13 +124,13 @@ export class ClusterMember {
     try {
       this.#access?.adopt(name, await this.credentials.serve(name, claim));
     } catch (error) {
-      await held.release().catch(() => {}); // the first error matters; the lease ends by itself
+      await held.release().catch(() => {}); // the first error counts; the lease expires anyway
       throw error;
     }
     return held;
   }
 
-  /** Tokens and sessions are known only while their library is leased. */
+  /** Only tokens and sessions of leased libraries are known. */
   keepAccess(access: Access): void {
     this.#access = access;
   }
@@ -154,7 +154,7 @@ export class ClusterMember {
     await this.#bulk.close();
   }
 
-  /** A failed renewal is repeated by the next; the lease decides when it is too late. */
+  /** The next renewal repeats a failed one. The lease decides when it is too late. */
   async #renew(): Promise<void> {
     const all = [...this.#leased.values()];
     if (all.length === 0) return;

@@ -45,7 +45,7 @@ const migrations: readonly string[] = [
    create index entry_deleted on readback.entry (library_id, seq) where value is null;
    create table readback.schema_version (version int not null);
    insert into readback.schema_version values (0);`,
-  // Digests of tokens, sessions and one-time codes: any host finds a request's library by them.
+  // Digests of tokens, sessions and one-time codes, by which any host finds a request's library.
   `create table readback.credential (
      digest text primary key,
      library_id bigint not null references readback.library on delete cascade,
@@ -64,7 +64,7 @@ const migrations: readonly string[] = [
    end $$;`,
   // A library's maximum size; null for the host's settings.
   'alter table readback.library add max_bytes bigint check (max_bytes > 0);',
-  // An interrupted import is no library.
+  // An interrupted import does not count as a library.
   `alter table readback.library drop constraint library_state_check;
    alter table readback.library add constraint library_state_check check (state in ('active', 'suspended', 'importing'));`,
 ];

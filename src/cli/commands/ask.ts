@@ -6,7 +6,7 @@ import { type Context, clientOf, tell } from '../context.ts';
 import { CliError, counted, day, type ExitCode, exitCodes, fitted, plain, type Terminal, wrapped } from '../output.ts';
 
 const shownVisits = 3;
-/** The service ends the model's answer itself, after `llm.timeout_s`, ms. */
+/** Time limit, ms. The service itself limits the model's answer to `llm.timeout_s`. */
 const writingMs = 86_400_000;
 
 export interface AskArguments {

@@ -22,7 +22,7 @@ export async function restoreCommand(context: Context, dir: string, args: { repl
   const { replace = false } = args;
   const { settings, now, newId } = context;
   const backup = resolve(dir);
-  await readBackup(backup); // before the data folder is made
+  await readBackup(backup); // checked before the data folder is created
   const restored = await withOwnFolder(context, 'restore', ({ path }) =>
     restoreBackup({ backup, dataDir: path, replace, newStoreId: newId, now }),
   );

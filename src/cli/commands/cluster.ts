@@ -98,13 +98,13 @@ async function exportFolder(context: Context, database: Database, library: strin
     throw new CliError(exitCodes.misuse, `${path} exists and is not empty`);
   const { newId: newStoreId, signal: ending } = context;
   using folder = openDataFolder(path, newStoreId());
-  // The folder gets a store only when it is complete.
+  // The target folder gets a store only when the export is complete.
   const part = join(folder.path, 'export');
   try {
     mkdirSync(part);
     const found = await copyOut(library, { path: part, database, newStoreId, ending, log: logOf(context) });
     if (!found) throw new CliError(exitCodes.misuse, `no library ${library}`);
-    // Opened alone, it is no longer a copy.
+    // Opening it without a cluster turns the copy into an ordinary store.
     await (await Store.open(part, newStoreId)).close();
     renameSync(join(part, 'store'), join(path, 'store'));
   } finally {
@@ -118,7 +118,7 @@ async function importFolder(context: Context, database: Database, library: strin
     throw new CliError(exitCodes.misuse, `${path} is not a data folder: it has no store`);
   using folder = openDataFolder(path, newStoreId());
   await proveStore(folder.path, { isShared: false, wasUsed: true });
-  await (await Store.open(path, newStoreId)).close(); // of the newest format
+  await (await Store.open(path, newStoreId)).close(); // migrates it to the newest format
   await using member = closing(
     await ClusterMember.open({
       ...{ url: urlOf(context), address: 'http://none', leaseS: settings.cluster.lease_s, format: storeFormat },

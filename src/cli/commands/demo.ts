@@ -1,4 +1,4 @@
-/** `readback demo`: demo pages in a library without pages, or in a folder of their own if no service runs. */
+/** `readback demo`: demo pages in an empty library, or in a folder of their own if no service runs. */
 import { demoDomain } from '../../domain/demo.ts';
 import type { DemoAddedResponse, DemoRemovedResponse, PageListResponse } from '../../domain/page.ts';
 import { type Context, clientOf, get, post, type ServiceContext, tell } from '../context.ts';

@@ -128,7 +128,7 @@ function wordList(): Found {
   return { state: 'ok', detail: 'words for spelling, completions and compounds' };
 }
 
-/** In its own folder: the data folder may be in use. */
+/** Runs in a temporary folder, as the data folder may be in use. */
 async function ytDlp({ settings: { program_path } }: Context): Promise<Found> {
   const tempDir = mkdtempSync(join(tmpdir(), 'readback-doctor-'));
   try {
@@ -171,7 +171,7 @@ async function service(context: Context): Promise<Found> {
   if (!(await client.isUp())) return { state: 'skipped', detail: `not running at ${client.baseUrl}` };
   await client.call('GET', '/v1/whoami');
   await client.call('GET', '/readyz');
-  await client.call('GET', '/v1/jobs?limit=1'); // of several libraries one may be ready, and this one not
+  await client.call('GET', '/v1/jobs?limit=1'); // of several libraries, another one may be ready
   return { state: 'ok', detail: `ready at ${client.baseUrl}, and the token is accepted` };
 }
 
@@ -216,10 +216,10 @@ export interface FsckArguments {
   seed?: number;
 }
 
-/** Checks first for a running service, to end like other commands. */
+/** First checks for a running service, to fail like other commands. */
 export async function fsckCommand(context: Context, args: FsckArguments): Promise<ExitCode> {
   const { repair = false, full = false, seed } = args;
-  await withStore(context, () => undefined); // there is something to prove
+  await withStore(context, () => undefined); // only a store makes the check useful
   await withStoppedFolder(context, 'fsck', async () => undefined);
   const { settings, terminal, newId, now, json } = context;
   const { runFsck } = await import('../../composition/run-fsck.ts');

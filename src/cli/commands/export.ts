@@ -49,7 +49,7 @@ export async function exportCommand(
   });
 }
 
-/** Reports an existing file or a missing folder: the system's message would name the temporary file. */
+/** Reports an existing file or a missing folder. The system's message would name the temporary file. */
 const refuseInWords = (path: string) => (error: unknown) => {
   const code = errorCode(error);
   if (code === 'EEXIST') {
@@ -70,7 +70,7 @@ async function writeFileBy<Counts>(path: string, write: (to: NodeJS.WritableStre
   return counts;
 }
 
-/** The lines but those of pages are `readback.jsonl`; each page is a file with its facts as front matter, in JSON, and its text. */
+/** Each page becomes a Markdown file: facts as JSON front matter, then text. Other lines go to `readback.jsonl`. */
 async function writeFolder(lines: AsyncIterable<ExportLine>, path: string, temporary: string, signal: AbortSignal) {
   if (path === '-' || existsSync(path)) throw new CliError(exitCodes.misuse, `${path} exists: name a new folder`);
   let no = 0;
@@ -199,7 +199,7 @@ function pageLine(reader: StoreReader, no: number): ExportLine | null {
     domain: page.domain,
     title: page.title,
     body_text,
-    content_hash: body_text === null ? null : hash('sha256', body_text), // of a damaged text, too
+    content_hash: body_text === null ? null : hash('sha256', body_text), // also right for a damaged text
     sections: reader.pages.sections(no),
     source: page.source,
     metadata: page.metadata,

@@ -92,7 +92,7 @@ async function watchFolder(
   const importChanged = async () => {
     const began = monotonic();
     const source = await openSource(path, 'files', path, null, known);
-    // Looking through a large folder takes at most a twentieth of the time.
+    // Scanning a large folder takes at most a twentieth of the time.
     pauseMs = Math.min(maxPauseMs, Math.max(minPauseMs, 20 * (monotonic() - began)));
     if (source.files === undefined)
       throw new CliError(exitCodes.misuse, `--watch needs a folder, and ${path} is a file`);
@@ -100,7 +100,7 @@ async function watchFolder(
     const code = await runWith(context, source, options, args, { target, fetching: pagesAreFetched });
     // Otherwise each change would leave a checkpoint.
     await target.restart(source.id);
-    // What failed may succeed the next time: a file in use, a busy reader.
+    // A failed file may succeed the next time: it was in use, or a reader was busy.
     isAgain = code === exitCodes.partly && !isAgain;
     if (!isAgain) for (const [file, state] of source.files) known.set(file, state);
   };

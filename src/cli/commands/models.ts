@@ -29,7 +29,7 @@ export async function modelsCommand(context: Context): Promise<ExitCode> {
       [...pendingText(model), ...(model.runtime == null ? [] : [plain(model.runtime, 200)])].join(', '),
       plain(model.id, 200),
     ]);
-    // Not cut: models differ at the end of their names.
+    // Not shortened: models differ at the end of their names.
     for (const line of table(rows)) terminal.say(line);
   });
 }

@@ -69,7 +69,7 @@ export async function namesOfPageCommand(context: Context, page: string): Promis
 export async function mergesCommand(context: Context, name?: string): Promise<ExitCode> {
   const path = `/v1/admin/entity-merges${name === undefined ? '' : `?entity=${encodeURIComponent(name)}`}`;
   const found = await get<entity.EntityMergeListResponse>(context, path);
-  // A pair that a user said is not one is stored as a merge undone at once.
+  // A rejected pair is stored as a merge that was undone at once.
   const merges = found.merges.filter((each) => each.made_by !== 'user' || each.undone_at !== each.merged_at);
   return tell(context, found, (terminal) => {
     if (merges.length === 0) terminal.say('no merges');

@@ -51,7 +51,7 @@ export async function searchCommand(
   const request = {
     query,
     operators: true,
-    // A service of an earlier version knows neither.
+    // A service of an earlier version knows neither parameter.
     spelling: args.spelling ? undefined : false,
     sort: args.sort === 'relevance' ? undefined : args.sort,
     facets: args.counts,

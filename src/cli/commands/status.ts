@@ -101,7 +101,7 @@ async function serviceStatus(context: Context): Promise<ServiceStatus> {
   const status = { url: baseUrl, running: true, ready: true, ...unknown };
   try {
     const { index = null } = await client.call<{ index?: IndexState }>('GET', '/readyz');
-    // Of several libraries one may be ready, and this one not.
+    // Of several libraries, another one may be ready.
     return { ...status, ...(await askedWithToken(client)), index };
   } catch (error) {
     if (error instanceof UnreachableError)
