@@ -10,19 +10,19 @@ import {
 import { maxUrlLength } from '../domain/values.ts';
 
 export interface PlacedItem {
-  /** In the source, from 0. */
+  /** Index in the source, from 0. */
   place: number;
   item: ImportItem;
 }
 
 export interface ImportBatch {
   items: PlacedItem[];
-  /** Items processed after this batch. */
+  /** Number of items processed after this batch. */
   next: number;
   /** Skipped items since the last batch, by reason. */
   skipped: Record<string, number>;
   last: boolean;
-  /** Retried items, which are already counted. */
+  /** Whether the items are retried; these are counted already. */
   retry: boolean;
 }
 
@@ -30,7 +30,7 @@ export type ItemOutcome =
   | { outcome: 'accepted' | 'revisit' | 'replaced' | 'unchanged' | 'blacklisted' }
   | { outcome: 'failed'; reason: string };
 
-/** Only the text of an own file is replaced by another one. */
+/** An own file is the only page whose text is replaced by an import. */
 export function outcomeOf(
   { url, is_own }: ImportItem,
   result: { outcome: 'accepted' | 'blacklisted' } | { outcome: 'revisit'; content_hash_differs: boolean },
@@ -44,7 +44,7 @@ const isOwnFile = (url: string): boolean => url.toLowerCase().startsWith(`http:/
 
 const maxReasonLength = 500;
 
-/** `outcomes`: of the batch's items, in order. `mended`: items that failed before and succeeded now. */
+/** `outcomes`: one per item of the batch, in order. `mended`: items that failed before and succeeded now. */
 export function afterBatch(before: ImportCheckpoint, batch: ImportBatch, outcomes: readonly ItemOutcome[], at: number) {
   // Older checkpoints may lack counts.
   const counts: ImportCounts = { ...noCounts(), ...before.counts, skipped: { ...before.counts.skipped } };
@@ -70,7 +70,7 @@ export function afterBatch(before: ImportCheckpoint, batch: ImportBatch, outcome
       counts.failed--;
       mended.push(place);
     }
-    // A future date is of a wrong clock: a later import of newer items would skip everything.
+    // A future date comes from a wrong clock: a later import of newer items would skip all of them.
     if (item.at !== null && item.at <= at) newest = Math.max(newest ?? item.at, item.at);
   }
   const finished = before.finished || batch.last;
@@ -80,7 +80,7 @@ export function afterBatch(before: ImportCheckpoint, batch: ImportBatch, outcome
 export const hasText = ({ body_html, body_text, pdf }: ImportItem): boolean =>
   body_html !== null || body_text !== null || pdf !== undefined;
 
-/** Why to skip an item, or null. Unreadable items are failures. */
+/** Why to skip an item, or null. An unreadable item is a failure instead. */
 export function skipReason(item: ImportItem, { since, min_visits }: ImportCheckpoint['options']): string | null {
   if (item.fault !== null) return null;
   if (item.left_out !== undefined) return item.left_out;

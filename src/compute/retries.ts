@@ -8,16 +8,16 @@ export interface RetryDelayInput {
   retryAfterMs: number | undefined;
 }
 
-/** Exponential delay with equal jitter, ms, at least Retry-After; null to give up above `maxMs` (`resilience.*`). */
+/** Exponential delay with equal jitter, ms, at least Retry-After. Null if above `maxMs` (`resilience.*`): give up. */
 export function retryDelayMs({ tries, baseMs, maxMs, random, retryAfterMs = 0 }: RetryDelayInput): number | null {
   if (retryAfterMs > maxMs) return null;
   return Math.max(retryAfterMs, equalJitterMs(tries, baseMs, maxMs, random));
 }
 
-/** Maximum Retry-After: a time years ahead is an error, and would block the job. */
+/** Max Retry-After. A time years ahead is an error, and would block the job. */
 const maxRetryAfterMs = dayMs;
 
-/** An HTTP date begins with the day's name; Date.parse accepts much more. */
+/** An HTTP date begins with the name of the day, but Date.parse accepts much more. */
 const httpDate = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? /;
 
 /** Retry-After (RFC 9110, 10.2.3: seconds or a date) in ms from `now`, at most a day; undefined if unreadable. */
@@ -71,7 +71,7 @@ function grown({ balance, at: before }: RetryBudget, at: number): RetryBudget {
   return { balance: Math.min(maxSaved, balance + (earnedPerSecond * (at - before)) / 1000), at };
 }
 
-/** After a request that is not a retry. */
+/** Call after a request that is not a retry. */
 export function noteRequest(budget: RetryBudget, at: number): RetryBudget {
   const { balance } = grown(budget, at);
   return { balance: Math.min(maxSaved, balance + earnedPerRequest), at };

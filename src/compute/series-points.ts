@@ -32,7 +32,7 @@ export class SeriesPoints {
   }
 }
 
-/** By nearest rank; `sorted` ascending, not empty. */
+/** By nearest rank; `sorted` is ascending and not empty. */
 export function percentile(sorted: readonly number[], share: number): number {
   return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)];
 }

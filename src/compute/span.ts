@@ -1,4 +1,4 @@
-/** Marks work for traces; without traces it costs one check. Attributes are names and ids, never content. */
+/** Marks work for traces; without tracing it costs one check. Attributes are names and ids, never content. */
 import { AsyncResource } from 'node:async_hooks';
 
 export type Attributes = Record<string, string | number>;
@@ -37,13 +37,13 @@ export const isTraced = (): boolean => tracer !== null;
 type Within = <Result>(work: () => Result) => Result;
 const here: Within = (work) => work();
 
-/** Runs work in this call's context, for replies through an actor's mailbox. */
+/** Returns a function that runs work in the context of this call, for replies through an actor's mailbox. */
 export function presentContext(): Within {
   return isTraced() ? AsyncResource.bind(here) : here;
 }
 
-/** This module is loaded before any span begins. */
+/** Correct because this module is loaded before any span begins. */
 const noContext: Within = AsyncResource.bind(here);
 
-/** Runs background work outside the trace of a request: a repeating timer would never leave it. */
+/** Runs background work outside the trace of a request, because a repeating timer would never leave it. */
 export const outsideTraces: Within = (work) => (isTraced() ? noContext(work) : work());

@@ -1,7 +1,7 @@
-/** A passage alone often does not say what it is about, so models embed it after its page's title and section. */
+/** A passage alone often does not name its subject, so models embed it after its page's title and section. */
 import type { Chunk } from '../../domain/page.ts';
 
-/** UTF-16 units. A longer heading would push the passage out of the model's window. */
+/** Max UTF-16 units. A longer heading would push the passage out of the model's window. */
 const maxHeading = 300;
 
 export interface PassageToEmbed {
@@ -24,7 +24,7 @@ export function embeddingText(title: string | null, section_title: string | null
   return [...new Set([...headings, passage].filter((each) => each !== ''))].join('\n');
 }
 
-/** `from`: ordinal of the first of these chunks. Result: one for each chunk, in their order. */
+/** `from`: ordinal of the first of these chunks. Result: one passage per chunk, in order. */
 export function passagesToEmbed(
   title: string | null,
   body: string,
@@ -34,7 +34,7 @@ export function passagesToEmbed(
   const heading = headingOf(title);
   return chunks.map(({ section_title, char_start, char_end }, at) => {
     const text = embeddingText(title, section_title, body.slice(char_start, char_end));
-    // A passage that equals its heading is in the text once, at the start.
+    // If a passage equals its heading, the text contains it once, at the start.
     const bodyAt = Math.max(0, text.length - (char_end - char_start));
     const isTitled = from + at === 0 && heading !== '' && text.startsWith(heading) && bodyAt > 0;
     return { text, title: isTitled ? heading.length : 0, bodyAt, charStart: char_start };

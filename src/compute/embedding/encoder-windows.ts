@@ -1,18 +1,18 @@
-/** Cuts a text's ids into windows for the encoder and averages the windows' vectors. Runs in the encoder's process. */
+/** Cuts a text's ids into windows for the encoder and averages their vectors. Runs in the encoder's process. */
 import { BEGIN_ID, END_ID } from './unigram-tokenizer.ts';
 
-/** Max ids. A query may wait for one window: 31 ms with 128 ids, 74 with 256, 240 with 512. Ranking is the same. */
+/** Max ids. A query may wait for a window: 31 ms with 128 ids, 74 with 256, 240 with 512. Ranking is equally good. */
 const MAX_WINDOW = 128;
 /** Max windows; later text is ignored. Passages usually have fewer than 10, questions one. */
 export const MAX_WINDOWS = { query: 4, sentence: 1, passage: 64 } as const;
-/** With a larger share of capitals a text is lower-cased: the cased model knows few words in capitals. */
+/** A text with a larger share of capitals is lower-cased, because the cased model knows few words in capitals. */
 const CAPITALS = 0.5;
 const letters = /\p{L}/gu;
 const capitals = /\p{Lu}/gu;
 
 const content = /[\p{L}\p{N}\p{So}]/u;
 
-/** Whether a text has letters, numbers or pictures. The model's vector for punctuation is near to everything. */
+/** Whether a text has letters, numbers or pictures. The model's vector for punctuation alone is near everything. */
 export function hasContent(text: string): boolean {
   return content.test(text);
 }
@@ -21,7 +21,7 @@ export function hasContent(text: string): boolean {
 export function withoutShouting(text: string): string {
   const upper = text.match(capitals)?.length ?? 0;
   if (upper === 0 || upper <= CAPITALS * (text.match(letters)?.length ?? 0)) return text;
-  // The only capital whose lower case is longer.
+  // Replaced first, because it is the only capital with a longer lower case.
   return text.replaceAll('İ', 'i').toLowerCase();
 }
 
@@ -38,7 +38,7 @@ export function windowsOf(ids: readonly number[], prefix: readonly number[], mos
   ]);
 }
 
-/** Mean of unit vectors, of unit length. Errors: RangeError if a number is not finite or they cancel out. */
+/** Mean of unit vectors, of unit length. Errors: RangeError if a number is not finite or the vectors cancel out. */
 export function meanOfWindows(vectors: readonly Float32Array[]): Float32Array {
   const sum = new Float64Array(vectors[0].length);
   for (const vector of vectors) for (let i = 0; i < sum.length; i++) sum[i] += vector[i];

@@ -2,14 +2,14 @@
 import { Clustering, LeidenAlgorithm, Network } from 'networkanalysis-ts';
 import { seededRandom } from '../seeded-random.ts';
 
-/** For each row k neighbours, best first; -1 and 0 where there are fewer. A cosine is the same from both ends. */
+/** The k neighbours of each row, best first; -1 and 0 where there are fewer. Cosines are symmetric. */
 export interface Neighbours {
   k: number;
   indices: Int32Array;
   cosines: Float32Array;
 }
 
-/** Compressed rows: the edges of node i are at firsts[i] .. firsts[i + 1], each edge at both of its ends. */
+/** Compressed rows: the edges of node i are at firsts[i] .. firsts[i + 1]. Each edge is stored at both ends. */
 interface PageGraph {
   firsts: number[];
   neighbours: number[];
@@ -27,31 +27,31 @@ export interface PageClusters {
 export interface ClusterOptions {
   /** Factor on the resolution, above 0: above 1 makes more and smaller clusters. */
   resolution: number;
-  /** The id of the cluster that each page is in so far, 0 for none. */
+  /** The id of each page's current cluster, 0 for none. */
   earlier?: Uint32Array;
 }
 
-/** Neighbours of each page that are looked for: the most that become edges. */
+/** Neighbours searched for each page: the maximum number of edges. */
 export const graphNeighbours = 20;
-/** Edges of a page: this times √pages, at least `fewestEdges`, as topics of a small library are small. */
+/** Edges per page: this times √pages, but at least `fewestEdges`, as topics of a small library are small. */
 const edgesPerRoot = 0.5;
 const fewestEdges = 8;
-/** Weight of an edge that is among the nearest of one end only: more of these cross topics (docs/clusters.md). */
+/** Weight of an edge that only one end has among its nearest. More of these edges cross topics (docs/clusters.md). */
 const oneSidedWeight = 0.1;
 /** Modularity's resolution at `cluster.leiden_resolution` 1 (docs/clusters.md). */
 const usualResolution = 0.3;
-/** Of the refinement; the algorithm's default. */
+/** Randomness of the refinement: the algorithm's default. */
 const randomness = 0.01;
-/** More hardly ever changes anything; the algorithm stops by itself before. */
+/** Max iterations. More hardly change anything, and the algorithm usually stops before. */
 const iterations = 10;
 const seed = 1;
-/** Modularity by which a fresh clustering must be better than the improved earlier one. */
+/** Min lead in modularity with which a fresh clustering replaces the improved earlier one. */
 const clearlyBetter = 0.01;
 const leastPages = 5;
-/** A page whose best few cosines are on average below this share of the median page's fits nowhere. */
+/** A page belongs to no cluster if its best few cosines, on average, are below this share of the median page's. */
 const shareOfMedian = 0.5;
 const bestFew = 5;
-/** A page with a smaller share of its edge weight inside its cluster belongs to none. */
+/** A page belongs to no cluster if a smaller share of its edge weight is inside its cluster. */
 const leastProbability = 0.25;
 
 export function clusterPages(near: Neighbours, { resolution, earlier }: ClusterOptions): PageClusters {
@@ -116,7 +116,7 @@ function companyOf({ k, cosines }: Neighbours, nodes: number): Float32Array {
   });
 }
 
-/** Improves the earlier clusters, and keeps them unless a fresh start is clearly better, so that topics stay stable. */
+/** Improves the earlier clusters. Keeps them unless a fresh start is clearly better, so that topics stay stable. */
 function communitiesOf(
   { firsts, neighbours, weights }: PageGraph,
   resolution: number,
@@ -125,7 +125,7 @@ function communitiesOf(
   const nodes = firsts.length - 1;
   const total = weights.reduce((sum, weight) => sum + weight, 0);
   if (total === 0) return Array.from({ length: nodes }, (_, node) => node);
-  // With a node's share of all edge ends as its weight, the library's quality function is modularity.
+  // If the weight of a node is its share of all edge ends, the library's quality function is modularity.
   const nodeWeights = Array.from({ length: nodes }, (_, node) => {
     let degree = 0;
     for (let at = firsts[node]; at < firsts[node + 1]; at++) degree += weights[at];
@@ -152,7 +152,7 @@ function communitiesOf(
   return fresh.quality > kept.quality + clearlyBetter ? fresh.clusters : kept.clusters;
 }
 
-/** Earlier clusters numbered from 0; pages that had none begin alone. */
+/** Earlier clusters numbered from 0. Pages without one start in a cluster of their own. */
 function withoutGaps(earlier: Uint32Array): number[] {
   const numbers = new Map<number, number>();
   return Array.from(earlier, (id, page) => {
@@ -176,13 +176,13 @@ function numberedBySize(clusters: Int32Array, probabilities: Float32Array): Page
   return { clusters, probabilities, count: kept.length };
 }
 
-/** A pair's min share of common pages in the smaller and the larger cluster, or an id could move to another topic. */
+/** Min share of common pages in the smaller and in the larger cluster; with less, an id could move to another topic. */
 const leastOfSmaller = 0.5;
 const leastOfLarger = 0.2;
 
 /**
- * For each new cluster the id of the old one that it continues, or null: most common pages first, each cluster once.
- * Shapes: `clusters` by page, -1 for none; `earlier`: old ids of the same pages, 0 for none or unknown.
+ * For each new cluster the id of the old one that it continues, or null. Pairs with most common pages first; each old
+ * cluster once. Shapes: `clusters` by page, -1 for none; `earlier`: old ids of the same pages, 0 for none or unknown.
  */
 export function matchClusters(
   clusters: ArrayLike<number>,

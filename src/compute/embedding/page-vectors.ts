@@ -1,9 +1,9 @@
-/** Mean vectors of pages, less what the pages of their language have in common: without that all would be alike. */
+/** Mean vectors of pages, minus the mean of their language; otherwise all pages of a language would be alike. */
 
 import { longer } from '../structures/longer.ts';
 import { meanPageVector } from './pool-vectors.ts';
 
-/** Rows of unit length, one after the other. */
+/** Rows of unit length, one after another. */
 export interface VectorTable {
   rows: Float32Array;
   count: number;
@@ -14,13 +14,13 @@ export interface VectorTable {
 export interface ChunkRows {
   counts: readonly number[];
   rows: Float32Array;
-  /** Of each page, ISO 639-1; '' for unknown. */
+  /** Language of each page, ISO 639-1; '' if unknown. */
   languages: readonly string[];
 }
 
-/** Pages that a language needs for a mean of its own; the others share the mean of all. */
+/** Min pages of a language with a mean of its own. Other languages share the mean of all pages. */
 const leastPages = 20;
-/** Squared length below which a centred vector is rounding: copies of one page are alike, not nothing. */
+/** A centred vector of a smaller squared length is rounding noise: copies of one page are alike, not zero. */
 const noDifference = 1e-9;
 
 export class PageVectors {
@@ -33,7 +33,7 @@ export class PageVectors {
     this.#rows = new Float32Array(1024 * dim);
   }
 
-  /** Add pages; returns for each whether it has a vector. */
+  /** Add pages. Returns for each page whether it has a vector. */
   add({ counts, rows, languages }: ChunkRows): boolean[] {
     const dim = this.#dim;
     let at = 0;

@@ -1,4 +1,4 @@
-/** Unit mean of rows of `dim` numbers, without zero and non-finite rows; null if none is left or they cancel out. */
+/** Unit mean of rows of `dim` numbers, ignoring zero and non-finite rows. Null if none is left or they cancel out. */
 export function meanPageVector(rows: Float32Array, dim: number): Float32Array | null {
   const sum = new Float64Array(dim);
   for (let at = 0; at < rows.length; at += dim) {
@@ -17,7 +17,7 @@ export function meanPageVector(rows: Float32Array, dim: number): Float32Array | 
   return mean;
 }
 
-/** Rows one after the other. */
+/** Joins rows into one array. */
 export function joinedRows(parts: readonly Float32Array[]): Float32Array {
   const rows = new Float32Array(parts.reduce((sum, { length }) => sum + length, 0));
   let at = 0;
@@ -28,7 +28,7 @@ export function joinedRows(parts: readonly Float32Array[]): Float32Array {
   return rows;
 }
 
-/** A vector that is refused at every border, as nothing can be scored against it. */
+/** A vector that cannot be scored, and is therefore refused wherever vectors arrive. */
 export interface BadRow {
   /** Place in the batch, from 0. */
   row: number;

@@ -1,24 +1,24 @@
-/** Lays pages out for the map by UMAP (McInnes et al. 2018): a sample, then the others near it. Deterministic. */
+/** Lays pages out on the map by UMAP (McInnes et al. 2018): first a sample, then the others near it. Deterministic. */
 import { UMAP } from 'umap-js';
 import { seededRandom } from '../seeded-random.ts';
 import type { Neighbours } from './page-graph.ts';
 
-/** UMAP's own default; fewer neighbours would tear topics apart, more cost time. */
+/** UMAP's default. Fewer neighbours would tear topics apart, more take more time. */
 const neighboursUsed = 15;
 const minDist = 0.1;
-/** UMAP's steps for large collections; small ones, which get more by default, look alike after as many. */
+/** UMAP's number for large collections. Small ones, which get more by default, look alike with these. */
 const epochs = 200;
-/** Neighbours that place a page, and the exponent by which the nearer ones weigh more. */
+/** Number of neighbours that place a page, and the exponent that gives nearer ones more weight. */
 const placedBy = 3;
 const sharpness = 4;
-/** Rounds of averaging over neighbours that give the start of the layout its overall shape. */
+/** Rounds of averaging over neighbours, which give the layout its initial shape. */
 const smoothings = 60;
-/** Half the width of the plane at the beginning. */
+/** Half the width of the plane at the start. */
 const halfWidth = 10;
 const seed = 3;
 const mostLaidOut = 5000;
 
-/** x and y per page; all 0 for too few pages. `among`: neighbours among some pages, as positions in that list. */
+/** x and y per page; all 0 if there are too few pages. `among`: neighbours in the list of some pages, by index. */
 export function projectPages(
   near: Neighbours,
   among: (pages: readonly number[]) => Neighbours,
@@ -35,7 +35,7 @@ export function projectPages(
   return points;
 }
 
-/** Places the pages without a place (NaN) among placed neighbours, in rounds; the rest goes to the middle. */
+/** Places pages without a place (NaN) among their placed neighbours, in rounds. The rest goes to the middle. */
 function placeAmongNeighbours(points: Float32Array, { k, indices, cosines }: Neighbours): void {
   let waiting = Array.from({ length: points.length / 2 }, (_, page) => page).filter((page) =>
     Number.isNaN(points[2 * page]),
@@ -94,7 +94,7 @@ function layOut(near: Neighbours): Float32Array {
   return points;
 }
 
-/** An axis to start the layout from: it changes little between neighbours and is unlike those in `before`. */
+/** An axis for the start of the layout: it changes little between neighbours and differs from those in `before`. */
 function smoothAxis({ k, indices }: Neighbours, before: readonly Float64Array[]): Float64Array {
   const count = indices.length / k;
   const random = seededRandom(seed + before.length);

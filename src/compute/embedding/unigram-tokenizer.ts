@@ -21,31 +21,31 @@ export interface TextPieces {
   ends: number[];
 }
 
-/** Ids of the model's vocabulary that no text gives. */
+/** Special ids of the vocabulary, which no text produces. */
 export const BEGIN_ID = 0;
 export const END_ID = 2;
 const UNKNOWN_ID = 3;
-/** How much less probable an unknown character is than the rarest piece, natural logarithm. */
+/** How much less probable an unknown character is than the rarest piece, as a natural logarithm. */
 const UNKNOWN_PENALTY = 10;
 export const TOKENIZER_MAGIC = 0x4b544252;
 export const TOKENIZER_VERSION = 1;
 export const HEADER_BYTES = 32;
-/** In place of a byte of text: the end of a piece. No piece has this control character. */
+/** Label that marks the end of a piece, in place of a byte of text. No piece contains this control character. */
 export const END_LABEL = 1;
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what goes
 const removed = /[\x00-\x08\x0b\x0e-\x1f\x7f\x8f\x9f]/g;
-/** What is a space to the model, or becomes one by NFKC. */
+/** White space for the model, including characters that NFKC turns into spaces. */
 const spaces = /[ \t\n\f\r\u00a0\u1680\u2000-\u200f\u2028\u2029\u202f\u205f\u3000\ufeff]/;
 const rawWord = new RegExp(spaces.source.replace('[', '[^').concat('+'), 'g');
 const isPlain = /^[!-~]*$/;
-/** Words whose pieces are remembered: most words of a text were there before. */
+/** Max words whose pieces are cached. Most words of a text repeat earlier ones. */
 const maxRemembered = 20_000;
 const maxRememberedLength = 32;
 
 /**
- * Open a packed tokenizer; the file's bytes are used where they are.
- * Errors: RangeError for bytes that are no such file, or not all of it.
+ * Open a packed tokenizer. Reads the file's bytes in place.
+ * Errors: RangeError if the bytes are another file or incomplete.
  */
 export function openTokenizer(file: Uint8Array<ArrayBuffer>) {
   const head = new DataView(file.buffer, file.byteOffset, Math.min(HEADER_BYTES, file.byteLength));
@@ -96,7 +96,7 @@ export function openTokenizer(file: Uint8Array<ArrayBuffer>) {
     const ids: number[] = [];
     const ends: number[] = [];
     for (let end = length; end > 0; end = from[end]) {
-      // Unknown characters in a row are one piece.
+      // Adjacent unknown characters are one piece.
       if (idAt[end] === UNKNOWN_ID && ids.at(-1) === UNKNOWN_ID) continue;
       ids.push(idAt[end]);
       ends.push(end);
@@ -111,7 +111,7 @@ export function openTokenizer(file: Uint8Array<ArrayBuffer>) {
     idAt[end] = id;
   }
 
-  /** Of a word; `ends`: where each ends in the word. */
+  /** Pieces of a word; `ends`: offsets in the word at which they end. */
   function piecesOf(raw: string): { ids: readonly number[]; ends: readonly number[] } {
     const ids: number[] = [];
     const ends: number[] = [];
@@ -147,7 +147,7 @@ export function openTokenizer(file: Uint8Array<ArrayBuffer>) {
 
   return {
     /**
-     * A text's pieces, without the ids for beginning and end. What looks like a special token (`</s>`, `<mask>`) is text.
+     * A text's pieces, without the ids for beginning and end. Special tokens (`</s>`, `<mask>`) in it count as text.
      * Shapes: none for a text without visible characters. Linear in the length of the text.
      */
     encode(text: string): TextPieces {
@@ -167,7 +167,7 @@ export function openTokenizer(file: Uint8Array<ArrayBuffer>) {
   };
 }
 
-/** From an offset of a word's normal form to that in the word; its end if a character has no counterpart. */
+/** Maps an offset in a word's normal form to one in the word. If a character has no counterpart: the word's end. */
 function placesIn(raw: string, clean: string): (offset: number) => number {
   if (raw === clean) return (offset) => offset;
   const places: number[] = [0];

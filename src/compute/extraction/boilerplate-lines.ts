@@ -15,7 +15,7 @@ const monthName =
 const weekday = '(?:mon|tue|wed|thu|fri|sat|sun)\\p{L}{0,7}\\.?,? ?';
 const date = `(?:${weekday})?(?:${monthName} \\d{1,2}(?:st|nd|rd|th)?,? \\d{4}|\\d{1,2}(?:st|nd|rd|th|\\.)?(?: de)? ${monthName},?(?: de)? \\d{4}|\\d{1,4}[./-]\\d{1,2}[./-]\\d{1,4})`;
 
-/** About the article: date, author, reading time; only matched before and after the text. */
+/** Facts about the article: date, author, reading time. Only matched before and after the text. */
 const facts = [
   `(?:(?:first|last|originally) )?(?:posted|published|updated|modified|created|aktualisiert|veröffentlicht|publié|publicado|pubblicato|опубликовано)(?: ?:| (?:on|at|by|in|am|le|el|em|il)\\b| \\d| ${weekday}| ${monthName} ).{0,100}`,
   "(?:written |words |story |text |photos? )?by:? (?:\\p{L}[\\p{L}.'-]*,? ?){1,8}|von \\p{Lu}.{0,50}|por \\p{Lu}.{0,50}|par \\p{Lu}.{0,50}",
@@ -41,12 +41,12 @@ const plain = (line: string): string => line.replace(/[’‘`´]/g, "'");
 export const isLabel = (line: string): boolean => line.length <= 80 && label.test(plain(line));
 /** A full stop ends a sentence, except in times (a.m.). */
 const sentenceEnd = /(?<![ap]\.?m)[.!?]$/i;
-/** "Related: …". */
+/** A label with text on one line: "Related: …". */
 export const isLabelled = (line: string): boolean => line.length <= 200 && labelled.test(plain(line));
 export const isCall = (line: string): boolean => line.length <= longestBoilerplateLine && call.test(plain(line));
 const isFactWith = (pattern: RegExp, line: string): boolean =>
   line.length <= 160 && !sentenceEnd.test(line) && pattern.test(plain(line));
-/** A date without a known meaning. */
+/** A line with a date of unknown meaning. */
 export const isDated = (line: string): boolean => isFactWith(dated, line) && !isFactWith(fact, line);
 export const isDate = (line: string): boolean => isFactWith(bareDate, line);
 export const isFact = (line: string): boolean => isFactWith(fact, line) || isFactWith(dated, line);

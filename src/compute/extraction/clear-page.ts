@@ -1,28 +1,28 @@
-/** Removes boilerplate by element, role, attributes and names before the article is found, unless it has much text. */
+/** Removes boilerplate by element, role, attributes and names before the article search, unless it has much text. */
 import { boilerplateName, isComments, isOfComments, nameNeutralizer } from './boilerplate-signs.ts';
 import { type DomNode, elementNode, elementsBelow, moveChildren, textNode, walkTree } from './dom-tree.ts';
 import { readingLength } from './readable-text.ts';
 
 /** Characters of text outside links that count as running text. */
 const shortestRunning = 40;
-/** Above this share of the running text nothing is boilerplate. */
+/** Boilerplate has at most this share of the running text. */
 const largestShare = 0.25;
-/** Running text, in characters, of an element that is boilerplate by its kind. */
+/** Max running text, in characters, of an element that is boilerplate by its kind. */
 const longestByKind = 3000;
-/** The same by its name, or of a kind that articles use for text, too: a few sentences. */
+/** Max running text of boilerplate by name, or of a kind that articles use for text, too: a few sentences. */
 export const longestNamed = 600;
 const longestProp = 400;
 const maxFrames = 3;
 /** Characters of `noscript` text that only asks for scripts. */
 const leastWithoutScripts = 500;
 
-/** Comments on an article are removed whatever their length. */
+/** Comments on an article are removed at any length. */
 const commentsOfArticle = 'comments on an article';
 const boilerplate = new Set(['nav', 'figcaption', 'aside', 'dialog', 'menu', 'noscript', 'button', 'select']);
 const oftenText = new Set(['aside', 'hidden']);
-/** Their ids are made of headings, automatically. */
+/** Headings give these elements automatic ids. */
 const namedByHeading = new Set('h1 h2 h3 h4 h5 h6 p dt dd tr td section'.split(' '));
-/** Not of a heading, but of what a template has. */
+/** Names that come from a template, not from a heading. */
 const namedByTemplate = /(?:^|[-_])(?:footer|sidebar|related|newsletter)(?:$|[-_])/i;
 const textLines = new Set('h1 h2 h3 h4 h5 h6 p pre'.split(' '));
 const boilerplateRoles = new Set(
@@ -44,8 +44,8 @@ interface Weight {
 }
 
 /**
- * Removes boilerplate below `root`, but no kind with much of the page's text in total: comments may be what there is to
- * read, unless the page is an article (`isArticle`). Returns the running text left, in characters. Linear.
+ * Removes boilerplate below `root`, but no kind that has much of the page's text in total: comments may be the main
+ * text, unless the page is an article (`isArticle`). Returns the remaining running text, in characters. Linear.
  */
 export function clearPage(root: DomNode, isArticle = false): number {
   unframeQuotes(root);
@@ -58,7 +58,7 @@ export function clearPage(root: DomNode, isArticle = false): number {
     const weight = weights.get(node);
     if (weight === undefined || node.localName === 'head') return false;
     const sign = weight.holdsArticle ? null : signOf(node, weight, most, isArticle);
-    // A name in a heading or paragraph, such as `toc-backref`, marks a word that is read.
+    // A name in a heading or paragraph, such as `toc-backref`, belongs to a word of the text.
     if (sign === null) return !textLines.has(node.localName);
     const same = found.get(sign) ?? { nodes: [], running: 0 };
     same.nodes.push(node);
@@ -105,7 +105,7 @@ export function runningLength(root: DomNode): number {
   return weigh(root).get(root)?.running ?? 0;
 }
 
-/** Shows what scripts would: tab panels and, if most text is in them, elements hidden while loading and `noscript`. */
+/** Shows what scripts would: tab panels and, if most text is hidden, elements hidden during loading and `noscript`. */
 function showText(weights: ReadonlyMap<DomNode, Weight>, all: number): void {
   for (const [node, { running }] of weights) {
     if (running <= all / 2 && node.getAttribute('role') !== 'tabpanel') continue;
@@ -116,7 +116,7 @@ function showText(weights: ReadonlyMap<DomNode, Weight>, all: number): void {
   }
 }
 
-/** Unwrap quotations from frames such as embeds of posts, whose name ("social") and links look like boilerplate. */
+/** Unwrap quotations from frames, such as embedded posts: their name ("social") and links look like boilerplate. */
 function unframeQuotes(root: DomNode): void {
   for (const quote of elementsBelow(root, ({ localName }) => localName === 'blockquote')) {
     for (
@@ -130,7 +130,7 @@ function unframeQuotes(root: DomNode): void {
   }
 }
 
-/** A single readable child, outside of lists and articles. */
+/** Whether a node has a single readable child, outside of lists and articles. */
 function isFrame(node: DomNode): boolean {
   if (node.localName !== 'div' && node.localName !== 'figure' && node.localName !== 'span') return false;
   let read = 0;
@@ -182,7 +182,7 @@ function isArticleElement(node: DomNode): boolean {
   return name === 'html' || name === 'body' || name === 'main' || node.getAttribute('itemprop') === 'articleBody';
 }
 
-/** A hiding name without a responsive one that shows: `hidden lg:block`. */
+/** Whether a name hides the element, and no responsive name shows it again: `hidden lg:block`. */
 function isHiddenByName(names: string): boolean {
   const all = names.split(/\s+/);
   return all.includes('hidden') && !all.some((name) => /:|^(?:d|visible)-/.test(name));
@@ -196,7 +196,7 @@ function isNamedByHeading(node: DomNode): boolean {
   return textLines.has(node.localName) || !(isOfComments(id) || namedByTemplate.test(id));
 }
 
-/** Null if not boilerplate: more text than `most`, unless comments on an article. */
+/** Null if the element is not boilerplate, or has more text than `most`. Comments on an article have no limit. */
 function signOf(node: DomNode, { running, holdsCode }: Weight, most: number, isArticle: boolean): string | null {
   const id = isNamedByHeading(node) ? '' : (node.getAttribute('id') ?? '');
   const names = isCodeElement(node) ? ' ' : `${node.getAttribute('class') ?? ''} ${id}`;

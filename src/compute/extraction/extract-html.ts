@@ -1,7 +1,7 @@
 /**
  * Extracts title, text, sections and facts from HTML: boilerplate is removed, Readability finds the article, the rest
- * is trimmed. If that takes too little, other candidates are compared: repeated parts (posts, answers), the main
- * element, the original page's article, the visible text, declared text. Runs on a thread: a large page takes seconds.
+ * is trimmed. A short result is compared with other candidates: repeated parts (posts, answers), the main element, the
+ * original page's article, the visible text, declared text. Runs on a thread: a large page takes seconds.
  */
 import { Readability } from '@mozilla/readability';
 import { noFacts, type PageFacts } from '../../domain/page-facts.ts';
@@ -24,24 +24,24 @@ export interface ExtractedPage extends ReadableText, ExtractedFacts {
 
 type ExtractedFacts = Pick<PageFacts, 'author' | 'published_at' | 'lang' | 'site_name' | 'image' | 'description'>;
 
-/** A shorter article, in characters, is compared with the page. */
+/** A shorter article, in characters, is compared with the page's text. */
 const scrapLength = 200;
-/** It is replaced by a visible text this many times as long. */
+/** Visible text that is this many times as long replaces such an article. */
 const scrapRatio = 4;
 /**
- * Min share of the page's running text in an article, else it is a part, such as one post; the second if declared.
+ * An article with a smaller share of the page's running text is a part, such as one post. The second if declared.
  * Bench `articles`: listings lose at .4; declared articles gain alike from .1 to .3, products lose from .2.
  */
 const partShare = 0.25;
 const declaredPartShare = 0.15;
-/** Minimum share of running text in the main element. */
+/** Min share of running text in the main element. */
 const mainShare = 0.5;
 /** Min share of text in repeated parts around the article, and its max share of theirs; .4 to .75 gain alike. */
 const partsShare = 0.6;
-/** Declared text counts if this many times as long as the article, and, unless that is a scrap, of at least this length. */
+/** Declared text counts if this many times as long as the article and, unless that is short, this long. */
 const declaredLength = 500;
 const declaredRatio = 2;
-/** The original page's article is as good as the declared text from this share of its length. */
+/** The original page's article suffices if it has this share of the declared text's length. */
 const coveredShare = 0.8;
 /** Max sum of depths for Readability, 1 µs each: 300,000 in long articles; 11 million (19 s) in combs 400 deep. */
 const maxDepthSum = 3_000_000;
@@ -146,7 +146,7 @@ function moreOf(article: ReadableText, page: ReadableText): ReadableText {
   return article.text === '' || page.text.length > article.text.length * scrapRatio ? page : article;
 }
 
-/** If declared data show a far longer article, clearing removed too much, or scripts fill in the markup. */
+/** If declared data contain a far longer article, too much was removed, or scripts fill the markup. */
 function notLessThanDeclared(
   found: ReadableText,
   body: string,
@@ -161,7 +161,7 @@ function notLessThanDeclared(
   return before.text.length >= declared.text.length * coveredShare ? before : declared;
 }
 
-/** An article already extracted: all of its text; without markup, lines are kept. Errors: as of `extractHtml`. */
+/** Extracts all text of HTML that is only an article. Text without markup keeps its lines. Errors: as `extractHtml`. */
 export function extractArticle(html: string, url: string): ExtractedPage {
   const { text, sections } = /<[a-z/!?]|&(?:#?\w+);/i.test(html) ? markedText(html, url) : plainText(html);
   return { title: null, text, sections, ...noFacts };
@@ -187,7 +187,7 @@ function markedText(html: string, url: string): ReadableText {
   return readableText(root, isHidden);
 }
 
-/** Everything but boilerplate of an element that `pick` finds in the cleared body. */
+/** All text except boilerplate of the element that `pick` finds in the cleared body. */
 function clearedText(
   { root, body }: ParsedPage,
   said: SaidElsewhere,

@@ -7,11 +7,11 @@ export interface FlowedText {
   sections: Section[];
 }
 
-/** Minimum size of a heading relative to the body, and its maximum characters and lines. */
+/** Min size of a heading relative to the body; max characters and lines. */
 const headingRatio = 1.12;
 const longestHeading = 200;
 const longestTitle = 500;
-/** For headings by font: the body font's minimum share, space above in line heights, and maximum length. */
+/** Headings by font: min share of the body font, min space above in line heights, and max length. */
 const bodyFontShare = 0.5;
 const apartGap = 1.2;
 const longestFontHeading = 100;
@@ -73,7 +73,7 @@ export function flowText(pages: readonly Line[][], outline: ReadonlySet<string>)
   return written(paragraphs);
 }
 
-/** Letters and digits: outline and page often differ in punctuation. */
+/** Letters and digits of a title: outline and page often differ in punctuation. */
 export function headingLetters(title: string): string {
   return title.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, '');
 }
@@ -84,7 +84,7 @@ function isHeadingLine(line: Line, before: Line | undefined, body: Body, leading
   const { text, size, font } = line;
   if (text.length > longestHeading || !/\p{L}/u.test(text) || bullet.test(text)) return false;
   if (size >= body.size * headingRatio || body.outline.has(headingLetters(text))) return true;
-  // Another font of the same size: a separate line with space above, no sentence.
+  // A heading in another font of the same size: on a separate line, with space above, and not a sentence.
   const isApart = before === undefined || before.column !== line.column || before.y - line.y > apartGap * leading;
   const isOtherFont = body.font !== null && font !== null && font !== body.font && size >= body.size * 0.95;
   return (
@@ -165,7 +165,7 @@ function written(paragraphs: readonly Paragraph[]): FlowedText {
   return { text: parts.join(''), sections };
 }
 
-/** A table row or list item keeps its line. */
+/** Whether the paragraph is a table row or list item, which keeps its line. */
 function isRowOf({ lines, isHeading }: Paragraph): boolean {
   return !isHeading && (lines[0].text.includes('\t') || beginsItem(lines[0].text));
 }

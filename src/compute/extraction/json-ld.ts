@@ -2,7 +2,7 @@
 import { parsedJson } from '../structures/json-fields.ts';
 
 export interface LinkedArticle {
-  /** A single text: no thread, product or generic page. */
+  /** Whether the type is a single text: not a thread, product or generic page. */
   isArticle: boolean;
   headline: string | null;
   authors: string[];
@@ -16,7 +16,7 @@ export interface LinkedArticle {
 
 type Node = Record<string, unknown>;
 
-/** Limits: characters per script, and nodes in total. */
+/** Max characters per script, and max nodes in total. */
 const longestScript = 1_000_000;
 const maxNodes = 2000;
 const maxDepth = 8;
@@ -54,7 +54,7 @@ export function readJsonLd(scripts: readonly string[]): LinkedArticle | null {
   };
 }
 
-/** An address or an ImageObject; of a list the first. */
+/** An address, or that of an ImageObject; the first of a list. */
 function imageOf(value: unknown): string | null {
   const image = Array.isArray(value) ? value[0] : value;
   return isNode(image) ? (textOf(image.url) ?? textOf(image.contentUrl) ?? textOf(image['@id'])) : textOf(image);
@@ -129,7 +129,7 @@ function typesOf(node: Node): string[] {
   return (Array.isArray(type) ? type : [type]).filter((each) => typeof each === 'string');
 }
 
-/** Of a list the first; iterative, as lists may nest deeply. U+0000 is ignored, as in the page. */
+/** The first text of a list. Iterative, as lists may nest deeply. U+0000 is ignored, as in the page. */
 function textOf(value: unknown): string | null {
   let first = value;
   while (Array.isArray(first)) first = first[0];

@@ -7,7 +7,7 @@ const longestName = 100;
 /** Limits: candidates examined, and authors kept. */
 const maxBylines = 5;
 const bylineClass = /(?:^|[\s_-])(?:byline|authors?(?:-?name)?|p-author|post-author|entry-author)(?=$|[\s_-])/i;
-/** Other things with authors: comments, quotations, pictures, linked pages. */
+/** Elements with authors of other things: comments, quotations, pictures, linked pages. */
 const foreignClass =
   /comment|quote|image|photo|picture|caption|credit|attribution|gallery|related|teaser|bookmark|mention|embed/i;
 const inlineElements = new Set(['a', 'b', 'em', 'i', 'span', 'strong', 'small', 'font', 'abbr', 'cite', 'u']);
@@ -24,7 +24,7 @@ export function authorSign(node: DomNode): 'marked' | 'byline' | null {
 const hasWord = (list: string | null, word: string): boolean =>
   (list ?? '').slice(0, 200).toLowerCase().split(/\s+/).includes(word);
 
-/** A name: no address, not long, no date after it. */
+/** The text if it looks like a name: not an address, not long, without a date. */
 export function person(given: string): string | null {
   const name = decodeHTMLStrict(given.slice(0, 2 * longestAuthor))
     .replace(/\s+/g, ' ')
@@ -54,7 +54,7 @@ export function markedAuthors(nodes: readonly DomNode[]): string[] {
   return [first, ...named.slice(1).filter(isBeside)].map(({ name }) => name);
 }
 
-/** Its text, else its machine-readable name. */
+/** The text of an author element, or else its machine-readable name. */
 function markedName(node: DomNode): string {
   const [line] = linesOf(node);
   if (line !== undefined) return line;
@@ -75,7 +75,7 @@ export function bylineAuthors(nodes: readonly DomNode[]): string[] {
   return [];
 }
 
-/** The first link's name, and those of similar links. */
+/** Names of the first link and of similar links. */
 function linkedNames(byline: DomNode): string[] {
   const links: { name: string; kind: string }[] = [];
   const add = (node: DomNode) => {

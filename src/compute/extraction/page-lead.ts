@@ -1,4 +1,4 @@
-/** The lead of an article: sentences between title and text, which Readability often drops. Collected first, put before the found article. */
+/** The lead of an article: sentences between title and text. Collected before Readability, which often drops it. */
 import { isCall, isCredit, isFact, isLabel } from './boilerplate-lines.ts';
 import { type DomNode, elementNode, walkTree } from './dom-tree.ts';
 import type { DeclaredFacts } from './page-metadata.ts';
@@ -6,14 +6,14 @@ import { headings, type ReadableText, readingLength } from './readable-text.ts';
 import { type Block, blocksOf, folded } from './trim-article.ts';
 
 const maxBlocks = 20;
-/** Minimum characters of a lead's sentence, and maximum share of links. */
+/** Min characters of a sentence in a lead, and max share of links. */
 const shortestSentence = 64;
 const largestLinkShare = 0.3;
-/** Letters that identify a text, and characters of the article searched for them. */
+/** Number of letters that identify a text, and characters of the article that are searched for them. */
 const knownBy = 60;
 const longestSearch = 20_000;
 
-/** Blocks after the first heading with the title, or else the first `h1`; none without a heading. */
+/** Blocks after the first heading with the title, or else after the first `h1`; none without a heading. */
 export function blocksBehindTitle(root: DomNode, title: string | null): Block[] {
   const wanted = title === null ? '' : folded(title);
   let first: DomNode | null = null;
@@ -29,7 +29,7 @@ export function blocksBehindTitle(root: DomNode, title: string | null): Block[] 
   return heading === null ? [] : blocksOf(root, heading, maxBlocks);
 }
 
-/** The article after those `blocks` before its start that are `left` on the page or begin the description. */
+/** The article, preceded by those `blocks` that are `left` on the page or begin the description. */
 export function withLead(
   article: ReadableText,
   blocks: readonly Block[],

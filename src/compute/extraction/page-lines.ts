@@ -1,6 +1,6 @@
-/** Orders a PDF page's text into lines by position, the only reliable order. Full lines tell columns from tables. */
+/** Orders a PDF page's text into lines by position, the only reliable order. Columns have full lines, tables rarely. */
 
-/** `x`, `y`: start on the baseline in points, `y` upwards, upright. */
+/** `x`, `y`: start on the baseline in points, `y` upwards, text upright. */
 export interface PlacedText {
   text: string;
   x: number;
@@ -8,7 +8,7 @@ export interface PlacedText {
   width: number;
   size: number;
   isRightToLeft: boolean;
-  /** Only comparable. */
+  /** Font name, only useful for comparison. */
   font: string;
 }
 
@@ -22,14 +22,14 @@ export interface Line {
   column: number;
 }
 
-/** Min gaps between pieces, in font sizes: of a space, of a column (or in justified lines), of a cell. */
+/** Min gaps between pieces, in font sizes: for a space, for a column (or justified line), for a cell. */
 const spaceGap = 0.15;
 const columnGap = 0.6;
 const cellGap = 2.5;
-/** Minimum lines of a column, half of them this full. */
+/** Min lines of a column; half of them must be this full. */
 const fewestLines = 4;
 const fullShare = 0.6;
-/** Maximum share of lines crossing a gutter, such as headings over both columns. */
+/** Max share of lines across a gutter, such as headings over both columns. */
 const crossingShare = 0.25;
 const maxColumnDepth = 3;
 
@@ -172,7 +172,7 @@ function findGutter(segments: readonly Segment[]): number | null {
   return isColumn(before) && isColumn(after) && overlap(before, after) ? at : null;
 }
 
-/** Any number of them: spread, they would be arguments, which are on the stack. */
+/** Not `Math.min(...numbers)`: arguments are on the stack, and there may be any number of them. */
 const least = (numbers: readonly number[]): number => numbers.reduce((a, b) => Math.min(a, b), Infinity);
 const most = (numbers: readonly number[]): number => numbers.reduce((a, b) => Math.max(a, b), -Infinity);
 const leftOf = (segments: readonly Segment[]): number => least(segments.map(({ left }) => left));

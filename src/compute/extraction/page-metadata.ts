@@ -1,4 +1,4 @@
-/** A page's declared facts: JSON-LD, meta elements, microdata, `<time>`, most deliberate first. Read before changes. */
+/** A page's declared facts (JSON-LD, meta, microdata, `<time>`), most deliberate first. Read before any clean-up. */
 import { decodeHTMLStrict } from 'entities';
 import { itemUrl } from '../feed/feed.ts';
 import { feedDate } from '../feed/feed-date.ts';
@@ -31,7 +31,7 @@ const maxScripts = 50;
 /** Elements read per kind: each may contain the whole page. */
 const maxPlaces = 20;
 
-/** Classes and ids of a shown date, and of elements with dates of their own. */
+/** Classes and ids of a displayed date, and of elements with dates of other things. */
 const dateClass = /date|datum|publish|posted|pubdate|timestamp|erstellt|fecha|created/i;
 const foreignDates =
   /comment|nav|related|teaser|copyright|footer|event|sidebar|widget|update|modified|access|retriev|reference|cit(?:e|ation)|revision/i;
@@ -139,7 +139,7 @@ function gather(root: DomNode): Found {
   return found;
 }
 
-/** '' for a large element. */
+/** Text of an element; '' if it is large. */
 function shortText(node: DomNode): string {
   const text = (node.textContent ?? '').replace(/\s+/g, ' ').trim();
   return text.length <= longestAuthor ? text : '';
@@ -153,7 +153,7 @@ function isDate(node: DomNode): boolean {
   return dateClass.test(words) && !foreignDates.test(words);
 }
 
-/** A date of something else or of a change, by names or the words before it. Some themes use `published updated`. */
+/** Whether names or preceding words show the date of a change or of another thing. Some themes use both classes. */
 function isForeignTime(node: DomNode): boolean {
   const names = namesOf(node);
   if (foreignDates.test(names) && !publishedClass.test(names)) return true;
@@ -163,7 +163,7 @@ function isForeignTime(node: DomNode): boolean {
   return text?.nodeType === textNode && foreignLabel.test(text.data.slice(-longestAuthor));
 }
 
-/** If JSON-LD names only the site as author, the markup may know more. */
+/** If JSON-LD names only the site as author, the markup may name a person. */
 function authorOf(found: Found, linked: LinkedArticle | null, site: string | null): string | null {
   const metas = metaNames.author
     .map((name) => found.metas.get(name) ?? [])
@@ -200,7 +200,7 @@ function firstOf(given: readonly (string | null | undefined)[], read: (text: str
   return null;
 }
 
-/** The first date after the heading (later ones are of other articles and comments), or else the only date. */
+/** The first date after the heading, as later ones belong to other articles and comments; or else the only date. */
 function nearest(shown: readonly Shown[]): string | null {
   const dates = shown.flatMap(({ text, isBehind }) => {
     const date = instantOf(text) ?? writtenDate(text);
@@ -212,7 +212,7 @@ function nearest(shown: readonly Shown[]): string | null {
   return days.size === 1 ? (dates[0]?.date ?? null) : null;
 }
 
-/** Also "November 19, 2019". */
+/** Also reads dates such as "November 19, 2019". */
 function instantOf(text: string | null | undefined): string | null {
   const given = (text ?? '').trim().slice(0, 100);
   const american = /^(?:[a-z]{3,9},? )?([a-z]{3,9})\.? (\d{1,2}),? (\d{4})\b/i.exec(given);
@@ -244,12 +244,12 @@ export function withoutSite(title: string | null, site: string | null): string |
   return rest === '' || rest === before ? title : rest;
 }
 
-/** Around the site's name; a colon may belong to the title. */
+/** Separators around the site's name. A colon may belong to the title. */
 const nameSeparator = /^ (?:::|[|｜–—·»-]) /;
 const siteSeparator = / (?:::|[|｜–—·»-]) $/;
 const separator = /^\s*(?:::|[|｜–—·»:/_-])/;
 
-/** The heading that the title begins with, if only the site's name, by a word of the host, follows; else the title. */
+/** The heading at the start of the title, if only the site's name (a word of the host) follows; otherwise the title. */
 export function asHeaded(title: string | null, headings: readonly string[], url: string): string | null {
   if (title === null || !URL.canParse(url)) return title;
   const host = new URL(url).hostname;
@@ -264,7 +264,7 @@ export function asHeaded(title: string | null, headings: readonly string[], url:
   return headings.find((heading) => isHead(heading) && title.startsWith(heading) && isSiteBehind(heading)) ?? title;
 }
 
-/** The heading, if `title` is the other part of the window title, as the name of a site or manual; else `title`. */
+/** The heading, if `title` is the other part of the window title, such as the name of a site; otherwise `title`. */
 export function uncut(title: string | null, facts: DeclaredFacts, url: string): string | null {
   const { window, headings, subheadings, site_name } = facts;
   if (title === null || window === null || !window.includes(title)) return title;
@@ -282,16 +282,16 @@ export function uncut(title: string | null, facts: DeclaredFacts, url: string): 
   return headings.find(isWhole) ?? title;
 }
 
-/** Two words, or as much without spaces. */
+/** Whether a text has two words, or as much text in a script without spaces. */
 function isHead(heading: string): boolean {
   return /\S\s+\S/.test(heading) || /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]{4}/u.test(heading);
 }
 
-/** Some templates escape twice. */
+/** Some templates escape text twice. */
 const declared = (text: string | null | undefined): string | null =>
   fact(decodeHTMLStrict((text ?? '').slice(0, 20 * longestFact)));
 
-/** Trimmed, one line, bounded; null if empty. */
+/** One trimmed line of limited length; null if empty. */
 export function fact(text: string | null | undefined): string | null {
   const line = (text ?? '')
     .slice(0, 20 * longestFact)

@@ -5,14 +5,14 @@ import { parsePage } from './parse-page.ts';
 import type { Wall } from './recognize-wall.ts';
 
 /**
- * Max seconds and characters of a page that redirects. People read 250 characters in 10 s; twice that allows two
- * languages. Pages that are meant to be read reload after minutes.
+ * Max seconds of a redirect, and max characters of a page that redirects. People read 250 characters in 10 s; twice as
+ * many allow for two languages. Pages for reading that reload do so after minutes.
  */
 const maxDelayS = 10;
 const maxOwnText = 500;
-/** In characters: a page may contain megabytes, all of which would be sent. */
+/** Max characters: a page may contain an address of megabytes, which would all be sent. */
 const maxAddressLength = 8192;
-/** Elements that browsers treat as text or do not show. */
+/** Elements whose content browsers treat as text or do not show. */
 const inert = new Set('iframe noembed noframes template textarea xmp'.split(' '));
 
 export interface ReadPage {
@@ -32,9 +32,9 @@ interface Refresh {
 }
 
 /**
- * The absolute http or https address that a page redirects to, or null. The header counts before the page.
- * Null for a redirect to the page itself, for walls, whose target is another page, and for an error that redirects to
- * the front page; other errors may say "This page has been moved".
+ * The absolute http or https address that a page redirects to, or null. The header takes precedence over the page.
+ * Null for a redirect to the same page, for walls, whose target is another page, and for an error that redirects to
+ * the front page. Other errors may mean "This page has been moved".
  */
 export function redirectOf({ html, text, address, wall, refresh: header }: ReadPage): string | null {
   if (text.length > maxOwnText) return null;
@@ -51,7 +51,7 @@ export function redirectOf({ html, text, address, wall, refresh: header }: ReadP
   return asFetched(target) === asFetched(own) ? null : target.href;
 }
 
-/** The first valid refresh; without text also in `noscript`. */
+/** The first valid refresh. If the page has no text, `noscript` counts, too. */
 function refreshIn(html: string, text: string, address: string): Refresh | null {
   if (!/http-equiv/i.test(html)) return null;
   const { root } = parsePage(html, address);

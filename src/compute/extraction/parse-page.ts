@@ -11,14 +11,14 @@ import {
   walkTree,
 } from './dom-tree.ts';
 
-/** Capital attribute names lowered per element: each takes a walk over its attributes. */
+/** Max attribute names changed to lower case per element: each takes a walk over the attributes. */
 const maxLowered = 64;
-/** Elements that belong in a head; others are shown. Readability fails on an article in a head. */
+/** Elements that belong in a head; other elements are shown. Readability fails on an article in a head. */
 const headElements = new Set('base bgsound link meta script style title'.split(' '));
 const hasCapital = /[A-Z]/;
-/** Not a section in HTML, but the parser would swallow the rest. */
+/** HTML has no such section, but the parser would swallow the rest of the page. */
 const openedSection = /<!\[CDATA\[(?:[^<>{]{0,1000}\]\]>)?/g;
-/** React streams late content in a hidden element, with a template at its place. */
+/** React streams late content in a hidden element; a template marks its place. */
 const streamedPlace = /^[BP]:([0-9a-f]{1,8})$/;
 
 export interface ParsedPage {
@@ -41,7 +41,7 @@ export function parsePage(html: string, url: string): ParsedPage {
 }
 
 function parseWhole(text: string): Omit<ParsedPage, 'body'> {
-  // `<html` may also be in a fragment's comment or script.
+  // `<html` may also stand in a comment or script of a fragment.
   for (const whole of [
     ...(/<html[\s>]/i.test(text) ? [text] : []),
     `<!doctype html><html><head></head><body>${text}</body></html>`,
@@ -81,7 +81,7 @@ function mendElements(root: DomNode): void {
   }
 }
 
-/** Whether one contains the other, or is so deep that it stays: nesting parts would take quadratic time. */
+/** Whether one contains the other, or is too deep to move: nested parts would take quadratic time. */
 function holds(outer: DomNode, inner: DomNode): boolean {
   let depth = 0;
   for (let node: DomNode | null = inner; node !== null; node = node.parentNode)
@@ -89,7 +89,7 @@ function holds(outer: DomNode, inner: DomNode): boolean {
   return false;
 }
 
-/** Of attributes that differ in case only, the first counts. */
+/** Of attributes that differ only in case, the first counts. */
 function lowerNamesOf(element: DomNode): void {
   const names = element.getAttributeNames();
   if (!names.some((name) => hasCapital.test(name))) return;
@@ -120,7 +120,7 @@ function gatherStrays(page: DomDocument, root: DomNode): DomNode {
       body.insertBefore(node, isBehind ? null : first);
     }
   };
-  // A parent does not list its root's siblings after a doctype.
+  // After a doctype the parser does not list the siblings of the root.
   for (const node of siblingsBefore(root)) take(node);
   const behind = siblingsFrom(root.nextSibling);
   for (const node of own) {
@@ -144,27 +144,27 @@ function siblingsBefore(last: DomNode): DomNode[] {
 
 /** The largest single-page specifications have 300,000. */
 const maxElements = 400_000;
-/** Of any kind: every `&` and stray `<` in text begins a text node. */
+/** Max nodes of any kind: every `&` and stray `<` in text begins a text node. */
 const maxNodes = 800_000;
 /** Browsers flatten deeper trees (512 in Blink). */
 const maxDepth = 512;
-/** Start tags without an end tag: 50,000 take the parser 2 s, 100,000 take 5 s. */
+/** Max start tags without an end tag: 50,000 take the parser 2 s, 100,000 take 5 s. */
 const maxUnclosed = 5000;
-/** Elements without a required end tag, whose number says nothing about depth. */
+/** Elements whose end tag is optional. Their number does not show the depth. */
 const endTagOptional = new Set(
   (
     'area base br col embed hr img input link meta param source track wbr ' +
     'body colgroup dd dt head html li optgroup option p rb rp rt rtc tbody td tfoot th thead tr path circle rect use'
   ).split(' '),
 );
-/** Longer white space is cut: Readability turns each further no-break space into a node. */
+/** Longer white space is shortened: Readability turns each further no-break space into a node. */
 const longestSpace = 200;
 const longSpace = new RegExp(`\\s{${longestSpace}}\\s+`, 'g');
 
 /** The page is too large or too deep; a retry is useless. */
 export class ExtractionLimitError extends Error {}
 
-/** Refuse HTML that takes the parser minutes; ignores U+0000, as it does. Errors: ExtractionLimitError. Linear. */
+/** Refuse HTML that would take the parser minutes; ignores U+0000, like it. Errors: ExtractionLimitError. Linear. */
 export function checkMarkup(html: string, url: string): void {
   let tags = 0;
   let unclosed = 0;

@@ -1,4 +1,4 @@
-/** Filters PDF metadata, much of which is set by programs. */
+/** Filters the metadata of PDFs, because programs set much of it. */
 import type { Line } from './page-lines.ts';
 
 const longest = 300;
@@ -30,7 +30,7 @@ export function pdfDate(given: unknown): string | null {
   const shift = (sign === '-' ? -1 : 1) * (Number(offHour) * 60 + Number(offMinute)) * 60_000;
   const at =
     Date.UTC(Number(year), Number(month) - 1, Number(day), Number(hour), Number(minute), Number(second)) - shift;
-  // Before PDFs existed: an unset clock.
+  // Before the first PDFs: the clock was not set.
   return Number.isNaN(at) || Number(year) < 1985 || Number(year) > 2200 ? null : new Date(at).toISOString();
 }
 
@@ -69,7 +69,7 @@ function oneLine(given: unknown): string | null {
   return line === '' ? null : line;
 }
 
-/** Excludes wrongly decoded bytes. */
+/** False for wrongly decoded bytes. */
 function isText(line: string): boolean {
   const odd = Array.from(line).filter((character) => /[\ufffd\p{Cc}\p{Co}\p{Cn}]/u.test(character)).length;
   return odd === 0 && /\p{L}/u.test(line);

@@ -1,4 +1,4 @@
-/** Adapts markup, but no words: Readability drops code with links, hidden formulas, bare text in the body, asides. */
+/** Adapts markup without changing words: Readability drops code with links, hidden formulas, bare body text, asides. */
 import { hiddenStyle } from './clear-page.ts';
 import {
   childrenOf,
@@ -13,7 +13,7 @@ import {
 import type { ParsedPage } from './parse-page.ts';
 import { readingLength } from './readable-text.ts';
 
-/** Characters of text directly in the body that count as readable. */
+/** Min characters of readable text directly in the body. */
 const shortestBare = 40;
 const longestName = 400;
 /** Remarks of manuals that belong to the text. */
@@ -27,9 +27,9 @@ const lineNumbers = new Set(
     ' ',
   ),
 );
-/** They also begin a line in preformatted text. */
+/** These elements also begin a line in preformatted text. */
 const codeLines = new Set('div p li tr'.split(' '));
-/** Ancestors of a formula that may hide it. */
+/** Max number of hidden ancestors of a formula. */
 const maxHiding = 3;
 
 export function preparePage({ document, root, body }: ParsedPage): void {
@@ -55,7 +55,7 @@ function showFormulas(root: DomNode): void {
   });
 }
 
-/** Line elements become preformatted text, without line numbers. */
+/** Turns elements that are lines of code into preformatted text, without line numbers. */
 function joinCodeLines(page: DomDocument, root: DomNode): void {
   const found: { node: DomNode; isEditor: boolean }[] = [];
   const numbers: DomNode[] = [];
@@ -118,7 +118,7 @@ function linesOf(root: DomNode, isEditor: boolean): string | null {
     (node) => {
       if (!isLine(node)) return;
       within--;
-      // A `br` at the end gives an empty line its height.
+      // A `br` at the end only gives an empty line its height.
       if (within === 0 && !isBroken) lines.push('');
     },
   );
@@ -136,7 +136,7 @@ function hasName(node: DomNode, names: ReadonlySet<string>): boolean {
   return given.some((name) => names.has(name));
 }
 
-/** Identifiers in `pre` are no link list. Readability would copy `javascript:` links; restoring needs the originals. */
+/** Identifiers in `pre` are not a list of links. Readability would copy `javascript:` links; originals are needed. */
 function mendLinks(root: DomNode): void {
   const inCode: DomNode[] = [];
   let preformatted = 0;

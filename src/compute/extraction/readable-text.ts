@@ -13,10 +13,10 @@ const paragraphs = new Set(
     'p pre section summary table ul h1 h2 h3 h4 h5 h6'
   ).split(' '),
 );
-/** Begin on a new line. */
+/** Elements that begin on a new line. */
 const lines = new Set('caption dd dt figcaption li option tr'.split(' '));
 export const headings: ReadonlySet<string> = new Set('h1 h2 h3 h4 h5 h6'.split(' '));
-/** Without readable text: code, pictures, controls, sources of formulas. */
+/** Elements without readable text: code, pictures, controls, sources of formulas. */
 const unread = new Set(
   (
     'annotation annotation-xml audio button canvas embed head iframe input link meta noscript object script select style svg ' +
@@ -48,7 +48,7 @@ export function readableText(root: DomNode, isSkipped: (element: DomNode) => boo
       }
       if (node.nodeType !== elementNode || unread.has(node.localName) || isSkipped(node)) return false;
       const name = node.localName;
-      // A footnote number is no part of the preceding word.
+      // A footnote number does not belong to the preceding word.
       if (preformatted === 0 && isFootnoteNumber(node)) writer.write(' ');
       if (name === 'br') writer.breakLine();
       else if (lines.has(name)) writer.separate(line);
@@ -75,7 +75,7 @@ export function readableText(root: DomNode, isSkipped: (element: DomNode) => boo
   return { text: writer.text(), sections };
 }
 
-/** A `sup` that contains only an internal link, or the reverse; bracketed ones are separate anyway. */
+/** Whether `sup` and an internal link contain only each other. Bracketed numbers are separate anyway. */
 function isFootnoteNumber(node: DomNode): boolean {
   const inner = node.firstChild;
   const names = `${node.localName} ${inner?.localName}`;
@@ -103,12 +103,12 @@ interface TextMark {
   part: number;
 }
 
-/** Joins pieces: no white space at the ends, at most one blank line, `pre` as it is. Offsets are of the final text. */
+/** Joins pieces: no white space at the ends, at most one blank line, `pre` unchanged. Offsets are in the final text. */
 class TextWriter {
   readonly #parts: string[] = [];
   #length = 0;
   #pending = 0;
-  /** White space of preformatted text since the last piece. */
+  /** White space of preformatted text after the last piece. */
   #held = '';
   #marker = '';
 
@@ -135,12 +135,12 @@ class TextWriter {
     this.#held = data.slice(at + core.length);
   }
 
-  /** Two of them make a paragraph. */
+  /** Ends a line. Two line ends make a paragraph. */
   breakLine(): void {
     this.separate(this.#pending >= line ? paragraph : line);
   }
 
-  /** At least this separator before the next piece. */
+  /** Puts at least this separator before the next piece. */
   separate(separator: number): void {
     this.#pending = Math.max(this.#pending, separator);
   }
@@ -186,7 +186,7 @@ class TextWriter {
   }
 }
 
-/** Letters that equal a character of these scripts. */
+/** Number of letters that one character of these scripts counts for. */
 const lettersOfSign = 2.5;
 const signs = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/gu;
 const hasSign = /[\u1100-\u11ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]/;

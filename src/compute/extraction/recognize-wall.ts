@@ -1,6 +1,6 @@
 /**
- * Recognizes captchas, logins, consent dialogs and errors with status 200. Pages about these must pass, so words count
- * only with a matching heading, and longer texts need more evidence.
+ * Recognizes captchas, logins, consent dialogs and errors with status 200. Pages about these must pass, so such words
+ * count only with a matching heading, and longer texts need more evidence.
  */
 import signs from '../../../models/walls.json' with { type: 'json' };
 
@@ -19,25 +19,25 @@ export interface AnsweredPage {
   html: string;
 }
 
-/** Maximum characters of text for a heading alone, or words with a large share of it. */
+/** Max characters of a text with only a heading, or with mostly such words. */
 const barely = 160;
-/** The same for a heading with words. */
+/** Max characters with a heading and words. */
 const short = 600;
-/** The same for a certain sign in the source, or a heading with a hint. */
+/** Max characters with a certain sign in the source, or with a heading and a hint. */
 const modest = 1500;
-/** The same for an empty shell before its scripts run. */
+/** Max characters of an empty shell before its scripts run. */
 const loading = 40;
-/** Minimum share of the words in a bare text; and in a text submitted under a wall's title. */
+/** Min share of such words in a bare text, and in a text submitted under the title of a wall. */
 const ownShare = 0.4;
 const submittedShare = 0.6;
 const sourceLength = 200_000;
 
-/** Messages of an empty shell, mostly in `noscript`, which is not readable text. */
+/** Messages of an empty shell. Most are in `noscript`, which is not readable text. */
 const needsScript = anyOf(signs.needs_script);
 
 /**
- * `certain`: in the source of such pages only; `hint`: of others, too. `heading`: complete title or first line; the
- * site's name may follow or precede it. `unmistakable`: words of walls only, which need no source.
+ * `certain`: occurs only in the source of such pages; `hint`: occurs elsewhere, too. `heading`: complete title or first
+ * line, with or without the site's name. `unmistakable`: words of walls only, which do not need the source.
  */
 const compiled = (['challenge', 'login_wall', 'cookie_wall', 'error_page'] as const).map((wall) => {
   const { certain, hint, heading, words, unmistakable } = signs[wall];
@@ -52,7 +52,7 @@ const compiled = (['challenge', 'login_wall', 'cookie_wall', 'error_page'] as co
   };
 });
 
-/** Null for a page. Linear in the source. */
+/** Null for an ordinary page. Linear in the source. */
 export function recognizeWall({ title, text, html }: AnsweredPage): Wall | null {
   const { length } = text;
   if (length > modest) return null;
@@ -72,8 +72,8 @@ export function recognizeWall({ title, text, html }: AnsweredPage): Wall | null 
 }
 
 /**
- * For a text submitted without its page; null: no wall. A wall has the heading of a wall as title or first line, and
- * words that only walls have, or hardly any other words.
+ * For a text submitted without its page. Null: not a wall. A wall has the heading of a wall as its title or first line,
+ * and words that only walls have, or hardly any other words.
  */
 export function recognizeWallText(title: string | null, text: string): Wall | null {
   if (text.length > short) return null;
@@ -117,7 +117,7 @@ function headingsOf(title: string): string[] {
 
 const firstLineOf = (text: string): string => (text.slice(0, barely).split('\n', 1)[0] ?? '').trim();
 
-/** 0 for a text that is not bare. */
+/** Share of such words; 0 for a longer text. */
 function shareOf(text: string, words: RegExp): number {
   if (text.length === 0 || text.length > barely) return 0;
   const matched = [...text.matchAll(words)].reduce((sum, [match]) => sum + match.length, 0);

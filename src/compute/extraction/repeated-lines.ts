@@ -9,17 +9,17 @@ export interface RepeatedLineSettings {
   min_pages_for_stripping: number;
 }
 
-/** For lines that change by chapter: neighbouring pages compared, and position tolerance in points. */
+/** For lines that change by chapter: neighbouring pages compared, and tolerance of the position in points. */
 const nearPages = 2;
 const samePlace = 3;
-/** Above this share of the text recurring lines are no headers. */
+/** If recurring lines have a larger share of the text, they are not headers. */
 const largestShare = 0.4;
 
 export function stripRepeatedLines(pages: readonly Line[][], settings: RepeatedLineSettings): Line[][] {
   const { strip_repeated_lines, repeated_line_ratio: ratio, min_pages_for_stripping: fewest } = settings;
   if (!strip_repeated_lines || pages.length < fewest) return [...pages];
   const edges = pages.map((page) => edgeLines(page, settings.repeated_line_scan));
-  // Also counts left and right pages separately.
+  // Counts left and right pages separately, too.
   const sides = [pages.map(() => true), pages.map((_, no) => no % 2 === 0), pages.map((_, no) => no % 2 === 1)];
   const gone = new Set<Line>();
   for (const side of sides) {
@@ -33,7 +33,7 @@ export function stripRepeatedLines(pages: readonly Line[][], settings: RepeatedL
     for (const { line, key } of members.flatMap(({ edge }) => edge)) {
       if ((pagesOf.get(key) ?? 0) >= enough) gone.add(line);
     }
-    // A chapter header recurs in its place on all pages, with its words on neighbours.
+    // A chapter header recurs at its place on all pages, and with its words on neighbouring pages.
     for (const isTop of [true, false]) {
       const local = members.flatMap(({ edge, no }, at) => {
         const found = edge.filter((each) => each.isTop === isTop && recursNear(each, members, at));
@@ -43,7 +43,7 @@ export function stripRepeatedLines(pages: readonly Line[][], settings: RepeatedL
     }
   }
   for (const line of inSamePlaces(edges, gone, Math.max(fewest, ratio * pages.length))) gone.add(line);
-  // If much text recurs, pages are alike or very short.
+  // If much of the text recurs, the pages are alike or very short.
   const length = (lines: readonly Line[]) => lines.reduce((sum, { text }) => sum + text.length, 0);
   if (length([...gone]) > largestShare * length(pages.flat())) {
     const repeated_line_scan = settings.repeated_line_scan - 1;
@@ -52,7 +52,7 @@ export function stripRepeatedLines(pages: readonly Line[][], settings: RepeatedL
   return pages.map((page) => page.filter((line) => !gone.has(line)));
 }
 
-/** If enough pages have a header, lines in its place on others are headers too, as in one-page chapters. */
+/** If enough pages have a header, lines at its place on other pages are headers, too, as in one-page chapters. */
 function inSamePlaces(edges: readonly EdgeLine[][], gone: ReadonlySet<Line>, enough: number): Line[] {
   const pagesAt = new Map<number, number>();
   for (const edge of edges) {
@@ -70,7 +70,7 @@ interface EdgeLine {
   isTop: boolean;
 }
 
-/** By position, not reading order. */
+/** Lines at the edges by position, not by reading order. */
 function edgeLines(page: readonly Line[], scan: number): EdgeLine[] {
   const byPlace = [...page].sort((a, b) => b.y - a.y);
   const rows: Line[][] = [];

@@ -3,23 +3,23 @@ import { weigh } from './clear-page.ts';
 import { type DomNode, elementNode, isBelow, walkTree } from './dom-tree.ts';
 
 export interface RepeatedParts {
-  /** Same name and classes, not nested, in page order; with running text in characters. */
+  /** Parts with the same name and classes, not nested, in page order, with their running text in characters. */
   nodes: Map<DomNode, number>;
   running: number;
-  /** Each part's text on one line, kept because Readability modifies the page. */
+  /** Each part's text on one line. Copied because Readability modifies the page. */
   texts: string[];
 }
 
-/** Minimum share of the parts' running text in their container, as layouts reuse classes elsewhere. */
+/** Min share of the parts' running text in their container, because layouts reuse classes elsewhere. */
 const aroundShare = 0.9;
-/** Minimum share of the mean part's text for a thread's first part; smaller ones are layout. */
+/** Min length of a thread's first part, as a share of the mean part's text. Smaller ones belong to the layout. */
 const openingShare = 0.1;
 /** As readable-text.ts writes it. */
 const listMark = /^(?:- |\d+\. )/;
 
 const names = new Set('article div li section td tr'.split(' '));
 
-/** The kind with most running text below `root`; the outermost of equals. Null if nothing is repeated. */
+/** The kind with the most running text below `root`; of equals, the outermost. Null if nothing is repeated. */
 export function repeatedParts(root: DomNode): RepeatedParts | null {
   const kinds = new Map<string, { nodes: Map<DomNode, number>; last: DomNode; running: number }>();
   for (const [node, { running }] of weigh(root)) {
@@ -41,14 +41,14 @@ export function repeatedParts(root: DomNode): RepeatedParts | null {
   return { nodes, running, texts: [...nodes.keys()].map(({ textContent }) => spaced(textContent ?? '')) };
 }
 
-/** Whether the longest line of a text is one of theirs. */
+/** Whether one of the parts contains the longest line of a text. */
 export function holds({ texts }: RepeatedParts, text: string): boolean {
   const longest = text.split('\n').reduce((a, b) => (b.length > a.length ? b : a), '');
   const words = spaced(longest.replace(listMark, ''));
   return texts.some((each) => each.includes(words));
 }
 
-/** The smallest element around most repeated parts and the first of them; else `root`. Linear. */
+/** The smallest element that contains most repeated parts and the first of them; otherwise `root`. Linear. */
 export function aroundParts(root: DomNode): DomNode {
   const parts = repeatedParts(root);
   if (parts === null) return root;
@@ -70,7 +70,7 @@ export function aroundParts(root: DomNode): DomNode {
       held[held.length - 1] += running;
     },
   );
-  // A thread's first part may be above the list of the others: a question and its answers.
+  // A thread's first part may be outside the list of the others: a question above its answers.
   const least = (parts.running / parts.nodes.size) * openingShare;
   const first = [...parts.nodes].find(([, running]) => running >= least)?.[0] ?? root;
   let up: DomNode = around ?? root;
@@ -80,7 +80,7 @@ export function aroundParts(root: DomNode): DomNode {
 
 const spaced = (text: string): string => text.replace(/\s+/g, ' ').trim();
 
-/** Name and classes without numbers; null if not a part or without distinction. */
+/** Name and classes without numbers. Null if the node cannot be a part, or has no distinctive name. */
 function kindOf(node: DomNode): string | null {
   if (!names.has(node.localName)) return null;
   const classes = (node.getAttribute('class') ?? '').split(/\s+/).filter((name) => name !== '' && !/\d/.test(name));

@@ -1,6 +1,6 @@
 /**
- * Restores what Readability drops: blocks between kept ones, code and long prose around them, similar sections.
- * Blocks are listed first and found again by their text nodes, which Readability moves but does not copy.
+ * Restores what Readability drops: blocks between kept ones, code and long prose around them, similar sections. Blocks
+ * are listed before and found afterwards by their text nodes, which Readability moves but does not copy.
  */
 import { grouped } from '../structures/grouped.ts';
 import { isCall, isCredit, isFact, isLabel, isLabelled } from './boilerplate-lines.ts';
@@ -12,23 +12,23 @@ import { type Block, blocksOf, folded, isLinkedSentence, isLoneSentence } from '
 
 const templateElements = new Set(['footer', 'form', 'nav']);
 const largestLinkShare = 0.3;
-/** Minimum blocks of prose in a section that is nested deeper or less deep than the article's. */
+/** Min blocks of prose in a section whose depth differs from that of the article's sections. */
 const leastProse = 3;
 const leastRows = 3;
 const leastCells = 6;
 
-/** Document, `html` and `body`: next to an article there, a page has its footer and its questions. */
+/** Depth of document, `html` and `body`. Next to an article there, a page has its footer and its questions. */
 const bodyDepth = 3;
 /** Elements that only group others. */
 const wrappers = new Set(['div', 'section']);
-/** Restored as a whole if nothing else is inside. */
+/** Elements restored as a whole if nothing else is in them. */
 const wholes = new Set('ul ol li dl table thead tbody tfoot tr blockquote pre code'.split(' '));
 
 export interface PageBlocks {
   blocks: readonly Block[];
-  /** By index: how many ancestors a block shares with the next one. */
+  /** By index: number of ancestors that a block shares with the next one. */
   shared: readonly number[];
-  /** By heading: names of its ancestors, with and without wrappers, and its section's element. */
+  /** By heading: names of its ancestors, with and without wrappers, and the element of its section. */
   sections: ReadonlyMap<Block, { shape: string; kind: string; around: DomNode | null; blocks: Block[] }>;
   tables: ReadonlyMap<Block, DomNode>;
   templates: ReadonlyMap<Block, readonly DomNode[]>;
@@ -78,7 +78,7 @@ export function restoreBlocks(content: DomNode, page: PageBlocks, title: string 
   if (missed.size > 0) putBack(content, blocks, kept, missed);
 }
 
-/** Text nodes of kept blocks. If Readability tried several times, it copied the page: then texts are compared. */
+/** Text nodes of kept blocks. If Readability tried several times, it copied the page; then texts are compared. */
 function keptTexts(content: DomNode, blocks: readonly Block[]): Map<Block, DomNode[]> {
   const texts = new Set<DomNode>();
   walkTree(content, (node) => {
@@ -99,7 +99,7 @@ function keptTexts(content: DomNode, blocks: readonly Block[]): Map<Block, DomNo
   return kept;
 }
 
-/** Between the kept blocks, and, if code, a data table or long prose, next to them in the element around all. */
+/** Missing blocks between kept ones; and code, data tables and long prose next to them in the element around all. */
 function missedAround(
   page: PageBlocks,
   kept: ReadonlyMap<Block, DomNode[]>,
@@ -143,7 +143,7 @@ const isTemplate = (node: DomNode): boolean =>
   (templateElements.has(node.localName) ||
     isOfComments(`${node.getAttribute('class') ?? ''} ${node.getAttribute('id') ?? ''}`));
 
-/** Indices of the blocks below the smallest element, other than the body, around those from `first` to `last`. */
+/** Index range of blocks in the smallest element, other than the body, that contains those from `first` to `last`. */
 function around(shared: readonly number[], first: number, last: number): [from: number, to: number] {
   const depth = shared.slice(first, last).reduce((least, each) => Math.min(least, each), Number.POSITIVE_INFINITY);
   let [from, to] = [first, last];
@@ -214,7 +214,7 @@ function missedSections(
   });
 }
 
-/** Each missing block with enclosing lists and tables that contain nothing else, before its successor. */
+/** Inserts each missing block before its successor, with enclosing lists and tables that contain nothing else. */
 function putBack(
   content: DomNode,
   blocks: readonly Block[],

@@ -20,7 +20,7 @@ export interface Block {
   /** Share of characters in links. */
   links: number;
   isHeading: boolean;
-  /** A table cell means nothing alone. */
+  /** A table cell has no meaning alone. */
   isCell: boolean;
   isCode: boolean;
   isRunning: boolean;
@@ -37,14 +37,14 @@ const cells = new Set('td th dt dd'.split(' '));
 const unread = new Set('script style noscript template svg'.split(' '));
 /** Characters of running text in a block, mostly outside links. */
 const runningLength = 80;
-/** Above this share of links a block is navigation. */
+/** A block with a larger share of links is navigation. */
 const linkShare = 0.8;
 const shortestSentence = 20;
 /** A version, not a date such as 4.2.2026. */
 const version = /(?<![\d.])\d{1,3}\.\d{1,3}(?:\.\d{1,3})*(?![\d.]*\d)/;
-/** Tolerates time zones. */
+/** Max difference between equal dates, as time zones differ. */
 const sameDayMs = 48 * 3_600_000;
-/** Maximum share of characters cut at either end. */
+/** Max share of characters cut at either end. */
 const largestCut = 0.3;
 
 export interface SaidElsewhere {
@@ -123,8 +123,8 @@ export function blocksOf(root: DomNode, from: DomNode | null = null, most = Numb
 }
 
 /**
- * Blocks with the page's date or author. Other dates are text, and so are headings that are versions or one of several
- * dates. If the date is unknown, a single date counts if it has no time or place.
+ * Blocks with the page's date or author. Other dates belong to the text, as do headings that are versions or one of
+ * several dates. If the date is unknown, a single date without time and place counts.
  */
 function factsIn(blocks: readonly Block[], { published_at }: SaidElsewhere): (block: Block) => boolean {
   const levels = blocks.flatMap(({ isHeading, text, node }) => (isHeading && isDated(text) ? [node.localName] : []));
@@ -140,7 +140,7 @@ function factsIn(blocks: readonly Block[], { published_at }: SaidElsewhere): (bl
   };
 }
 
-/** Labels with following links, labelled links, and credits, anywhere. */
+/** Marks labels with the links after them, labelled links, and credits, anywhere. */
 function between(blocks: readonly Block[], gone: Set<Block>): void {
   for (let i = 0; i < blocks.length; i++) {
     const block = blocks[i];
@@ -161,7 +161,7 @@ export function isLinkedSentence({ text, links }: Block): boolean {
   return links >= 0.5 && readingLength(text) >= shortestSentence && /\p{L}[.!?。！？]["'”’»)\]]?$/u.test(text);
 }
 
-/** One sentence, and not one of several links. */
+/** Whether the block is a single sentence that is not one of several links. */
 export function isLoneSentence(blocks: readonly Block[], at: number): boolean {
   const { text } = blocks[at];
   if (

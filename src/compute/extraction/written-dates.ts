@@ -3,7 +3,7 @@ import { normalizeText } from '../../domain/normalize-text.ts';
 import { feedDate } from '../feed/feed-date.ts';
 
 const languages = 'en de fr es it pt nl sv da nb fi pl cs sk hu ro hr sl bg ru uk el tr ca et lv lt id vi'.split(' ');
-/** Minimum letters of a month name; shorter ones are ambiguous. */
+/** Min letters of a month name; shorter ones are ambiguous. */
 const shortestName = 3;
 const longestText = 100;
 const years = { first: 1800, last: 2100 };
@@ -12,13 +12,13 @@ let monthNames: Map<string, number> | null = null;
 
 const letters = (text: string): string => normalizeText(text, 'NFKC').toLowerCase().replace(/\P{L}/gu, '');
 
-/** Folded name → 1 to 12, without names that mean different months in two languages. Lazy. */
+/** Folded name → 1 to 12. Leaves out names that mean different months in two languages. Computed on first use. */
 function months(): Map<string, number> {
   if (monthNames !== null) return monthNames;
   const found = new Map<string, number>();
   for (const language of languages) {
     for (const month of ['long', 'short'] as const) {
-      // With the day, many languages inflect the month.
+      // Many languages inflect the month after a day.
       for (const day of [undefined, 'numeric'] as const) {
         const format = new Intl.DateTimeFormat(language, { month, day, timeZone: 'UTC' });
         for (let number = 1; number <= 12; number++) {
@@ -39,7 +39,7 @@ function dateOf(year: number, month: number, day: number): string | null {
   const padded = (number: number) => String(number).padStart(2, '0');
   const written = `${year}-${padded(month)}-${padded(day)}`;
   const date = feedDate(written);
-  // The 31st of February would become a day of March.
+  // For example, the 31st of February would become a day of March.
   return date?.startsWith(written) === true ? date : null;
 }
 
@@ -67,7 +67,7 @@ export function writtenDate(text: string): string | null {
   return dateOf(Number(monthFirst[3]), months().get(letters(monthFirst[1])) ?? 0, Number(monthFirst[2]));
 }
 
-/** The date in an address's path, as in news and blogs. */
+/** The date in the path of an address, as news sites and blogs have it. */
 export function addressDate(url: string): string | null {
   const path = URL.canParse(url) ? new URL(url).pathname : '';
   const match =

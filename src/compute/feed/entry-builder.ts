@@ -17,7 +17,7 @@ interface Captured {
   hasTags: boolean;
 }
 
-/** Best first. */
+/** Names of dates, best first. */
 const dateNames =
   'pubdate published issued dcterms:issued dc:date created dcterms:created updated modified dcterms:modified'.split(
     ' ',
@@ -70,7 +70,7 @@ export class EntryBuilder {
     else if (dateNames.includes(name) && !this.#dates.has(name)) this.#dates.set(name, text);
   }
 
-  /** Null without an address: a link, an identifier that is a URL, or a file. `bases`: of relative addresses. */
+  /** Null without an address (a link, an identifier that is a URL, or a file). `bases`: for relative addresses. */
   build(bases: Bases): FeedItem | null {
     const guid = this.#guid !== null && webAddress.test(this.#guid) ? itemUrl(this.#guid, []) : null;
     const url = this.#address(bases) ?? guid ?? this.episode.file(bases);
@@ -132,10 +132,10 @@ export function escapeAttribute(text: string): string {
   return escapeHtml(text).replace(/"/g, '&quot;');
 }
 
-/** Characters: unclosed tags cost the parser quadratic time. */
+/** Max characters, as unclosed tags cost the parser quadratic time. */
 const maxTitleMarkup = 65_536;
 
-/** Titles may contain markup, escaped once or twice. A `<` that starts no tag stays. */
+/** Titles may contain markup, escaped once or twice. A `<` that starts no tag is kept. */
 export function textOfTitle(title: string): string {
   if (!/[<&]/.test(title)) return title;
   if (!/<\/?[a-z!]/i.test(title)) return decodeHTMLStrict(title);

@@ -10,7 +10,7 @@ export interface ListedTranscript extends PublishedTranscript {
 }
 
 export interface Episode {
-  /** Of the recording: absolute, http or https. */
+  /** Address of the recording: absolute, http or https. */
   url: string;
   title: string | null;
   /** `guid` of RSS, `id` of Atom and JSON Feed. */
@@ -22,12 +22,12 @@ export interface Episode {
   duration_s: number | null;
   lang: string | null;
   transcripts: ListedTranscript[];
-  /** Of `podcast:chapters`, a JSON document. */
+  /** Address of `podcast:chapters`, a JSON document. */
   chapters_url: string | null;
 }
 
 type Attributes = Readonly<Record<string, string | undefined>>;
-/** Bases of relative addresses: the first valid one counts. */
+/** Base addresses for relative ones. The first valid one counts. */
 export type Bases = readonly (string | null)[];
 
 const maxTranscripts = 10;
@@ -82,7 +82,7 @@ export class EpisodeParts {
   }
 }
 
-/** With absolute addresses; without those that have none. */
+/** Makes addresses absolute. Drops links without an address. */
 function resolved<Link extends { url: string; base: string | null }>(links: readonly Link[], bases: Bases) {
   return links.flatMap((link) => {
     const { base, ...rest } = link;

@@ -5,7 +5,7 @@ const iso = /^(\d{4}-\d\d?(?:-\d\d?)?)(?:[T ](\d\d?:\d\d(?::\d\d(?:\.\d+)?)?)\s*
 const rfc =
   /^(?:[a-z]{2,9},?\s+)?(\d{1,2})[\s-]+([a-z]{3})[a-z]*[\s-]+(\d{4}|\d\d)(?:\s+(\d\d?:\d\d(?::\d\d)?)\s*([a-z]{1,5}|[+-]\d{4}|[+-]\d\d:\d\d)?)?/i;
 const months = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
-/** Names, in hours; others are UTC. */
+/** Offsets of named zones, in hours. Other names count as UTC. */
 const zones: Readonly<Record<string, number>> = feeds.time_zones;
 const longest = 64;
 

@@ -16,7 +16,7 @@ export interface Feed<Item = FeedItem> {
   kind: 'feed';
   title: string | null;
   items: Item[];
-  /** Entries without an address or recording. */
+  /** Number of entries without an address or recording. */
   leftOut: number;
 }
 

@@ -1,4 +1,4 @@
-/** Reads a feed of any format from bytes, on a thread: megabytes take a second. Loads and expands nothing. */
+/** Reads a feed of any format from bytes, on a thread: megabytes take a second. No fetching, no entity expansion. */
 import { ownField, parsedJson } from '../structures/json-fields.ts';
 import { decodeText } from '../text/decode-text.ts';
 import { type EntryBuilder, escapeHtml } from './entry-builder.ts';
@@ -69,7 +69,7 @@ function partsOf(entry: unknown): EpisodeParts {
   return parts;
 }
 
-/** Some feeds use numbers. */
+/** The guid of an entry. Some feeds use numbers. */
 function guidOf(entry: unknown): string | null {
   const id = ownField(entry, 'id');
   return typeof id === 'number' ? String(id) : fieldOf(entry, 'id');

@@ -8,14 +8,14 @@ import { type FeedReading, itemUrl, maxEntries, oneLine } from './feed.ts';
 
 type Attributes = Readonly<Record<string, string>>;
 
-/** Namespaces by the start of their address; '' is the format's own. */
+/** Namespaces by the start of their address. '' is the namespace of the format. */
 const prefixes = Object.entries(feeds.namespaces);
 
 const feedTexts = new Set(['title', 'link', 'language']);
 const feedTypes = /^application\/(?:rss\+xml|atom\+xml|feed\+json|rdf\+xml)\b/i;
-/** Characters between checks for the maximum number of entries. */
+/** Characters read between two checks of the maximum number of entries. */
 const sliceLength = 65_536;
-/** Limit of open elements: an unmatched closing tag takes as many steps. */
+/** Max depth of open elements, because an unmatched closing tag takes as many steps. */
 const maxDepth = 256;
 
 interface Element {
@@ -27,7 +27,7 @@ interface Capture {
   name: string;
   depth: number;
   attributes: Attributes;
-  /** Unescaped once. */
+  /** Text with one level of entities decoded. */
   text: string;
   markup: string;
   hasTags: boolean;
@@ -39,7 +39,7 @@ type BuildEntry<Item> = (entry: EntryBuilder, bases: Bases, lang: string | null)
 export function readXmlFeed<Item>(text: string, address: string, build: BuildEntry<Item>): FeedReading<Item> {
   const reader = new XmlFeedReader(address);
   for (let from = 0, to = 0; from < text.length && !reader.isFull; from = to) {
-    // After a tag's end, so no entity is split.
+    // After the end of a tag, so that no entity is split.
     to = text.indexOf('>', from + sliceLength) + 1 || text.length;
     reader.write(text.slice(from, to));
   }
@@ -120,7 +120,7 @@ class XmlFeedReader {
     const name = this.#nameOf(tag, attributes.xmlns);
     const base = this.#baseOf(attributes['xml:base']);
     this.#stack.push({ name, base });
-    // An entry inside a text means that the text was never closed. Feeds quoted in content are escaped.
+    // An entry inside a text shows that the text was never closed. (Feeds quoted in content are escaped.)
     if ((name === 'item' || name === 'entry') && this.#capture?.name !== 'fullitem') this.#capture = null;
     if (this.#capture !== null) {
       this.#capture.hasTags = true;
@@ -133,7 +133,7 @@ class XmlFeedReader {
     else if (this.#format !== null) this.#openFeed(name, attributes, base);
   }
 
-  /** Feeds are announced in the head; the body may be long, with unclosed tags. */
+  /** Only the head announces feeds. The body may be long, with unclosed tags. */
   #openHtml(name: string, { rel = '', type = '', href, title = '' }: Attributes): void {
     if (name === 'body' || name === 'xhtml:body') this.#isOver = true;
     if (name !== 'link' || href === undefined || !/\balternate\b/i.test(rel) || !feedTypes.test(type)) return;
@@ -161,7 +161,7 @@ class XmlFeedReader {
     }
   }
 
-  /** Titles and links of images, text inputs and authors do not count. */
+  /** Whether a title or link belongs to the feed, not to an image, text input or author. */
   #isOfFeed(): boolean {
     const parent = this.#stack.at(-2)?.name;
     return parent === 'channel' || parent === 'feed' || parent === 'rss';

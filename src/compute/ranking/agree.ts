@@ -11,7 +11,7 @@ export function agreementAtK<Item>(a: readonly Item[], b: readonly Item[], k: nu
   };
 }
 
-/** Size of the intersection, and Jaccard index (0 to 1; 1 for two empty lists), of the first k, ignoring order. */
+/** Size of the intersection, and Jaccard index (0 to 1; 1 for two empty lists), of the first k items in any order. */
 export function overlapAtK<Item>(
   a: readonly Item[],
   b: readonly Item[],
@@ -25,7 +25,7 @@ export function overlapAtK<Item>(
   return { intersection_size: shared, jaccard_at_k: union === 0 ? 1 : shared / union };
 }
 
-/** Kendall's tau-b (1945) of aligned values, −1 to 1; null for fewer than two, or if all values of a side are equal. */
+/** Kendall's tau-b (1945) of paired values, −1 to 1. Null for fewer than two pairs, or if one side is constant. */
 export function kendallTauB(x: readonly number[], y: readonly number[]): number | null {
   let balance = 0;
   let untiedX = 0;
@@ -56,7 +56,7 @@ export function rankCorrelation<Item>(a: readonly Item[], b: readonly Item[]): n
   return kendallTauB(x, y);
 }
 
-/** Persistence: the first ten results weigh 86 % (design "measures"). */
+/** Persistence p: the first ten results have 86 % of the weight (design "measures"). */
 const rboPersistence = 0.9;
 
 /**

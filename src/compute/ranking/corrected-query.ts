@@ -2,10 +2,10 @@ import { normalizeText, withoutJoiners } from '../../domain/normalize-text.ts';
 import type { Correction, SearchRequest } from '../../domain/search.ts';
 import { readOperators, withParts } from './query-operators.ts';
 
-/** As analysis cuts words of letters only, the only ones corrected. */
+/** A word as the analysis cuts it. Only words of letters are corrected. */
 const word = /[\p{L}\p{M}\p{N}\p{Join_C}\u00ad\u2060]+/gu;
 
-/** Keeps operators. Null if unchanged. */
+/** The query with corrected words; operators stay. Null if nothing changed. */
 export function correctedQuery(
   { query, operators }: Pick<SearchRequest, 'query' | 'operators'>,
   corrected: readonly Correction[],

@@ -1,18 +1,18 @@
-/** Finds nearly equal pages. Strict, as versions of a manual share most text (docs/models.md, "Duplicates"). */
+/** Finds nearly equal pages. It is strict, as versions of a manual share most text (docs/models.md, "Duplicates"). */
 import { foldTitle } from '../../domain/normalize-text.ts';
 import { ownTitle } from '../../domain/page.ts';
 import { registeredName } from '../web/registered-names.ts';
 import { foldPunctuation } from './exact-query.ts';
 
-/** MinHash in one permutation: a byte of the least hash of each bin, 0 for an empty bin. */
+/** MinHash in one permutation: one byte of the smallest hash per bin; 0 for an empty bin. */
 const bins = 128;
-/** Words in a row that are compared. */
+/** Length of a shingle: adjacent words that are compared together. */
 const shingle = 5;
-/** Shorter texts say too little. Characters in unspaced scripts. */
+/** Min words of a compared text; shorter texts are not distinctive enough. Characters in unspaced scripts. */
 const leastWords = 50;
-/** Min share of common shingles: under one address, on different sites, on one site. One word of 100 changes .1. */
+/** Min share of common shingles: same address, different sites, same site. One word of 100 changes it by .1. */
 const least = { address: 0.8, elsewhere: 0.9, site: 0.95 } as const;
-/** Pairs compared per search: 13 ms. Pages beyond stay apart. */
+/** Max pairs compared per search: 13 ms. Further pages are not merged. */
 const maxCompared = 100_000;
 
 export interface TextSketch {
@@ -26,7 +26,7 @@ export interface ComparedPage extends TextSketch {
   content_hash: string | null;
 }
 
-/** Of a text's words as bytes. */
+/** Sketch of a text's words, given as bytes. */
 export function sketchOf(run: Uint8Array): TextSketch {
   const lowest = new Uint32Array(bins).fill(0xffff_ffff);
   const width = Math.min(shingle, run.length);
@@ -43,7 +43,7 @@ export function sketchOf(run: Uint8Array): TextSketch {
   return { bins: bytes, words: run.length };
 }
 
-/** Estimates the share of common shingles, 0 to 1, with a standard deviation of .02 at .95. */
+/** Estimated share of common shingles, 0 to 1, with a standard deviation of .02 at .95. */
 function similarity(a: Uint8Array, b: Uint8Array): number {
   let both = 0;
   let same = 0;
@@ -51,13 +51,13 @@ function similarity(a: Uint8Array, b: Uint8Array): number {
     if (a[bin] === 0 && b[bin] === 0) continue;
     both++;
     if (a[bin] === b[bin]) same++;
-    // Most pairs are unlike.
+    // A shortcut: most pairs are not alike.
     else if (both - same > bins / 4) return 0;
   }
   return both === 0 ? 1 : same / both;
 }
 
-/** Pages best first, each with the numbers of its later copies. `factsOf`: null for a page that is not compared. */
+/** Pages best first, each with the numbers of its later copies. `factsOf`: null excludes a page from comparison. */
 export function collapseDuplicates<Ranked extends { page_no: number }>(
   pages: readonly Ranked[],
   factsOf: (page: Ranked) => ComparedPage | null,
@@ -93,7 +93,7 @@ function areSame(a: ComparedPage, b: ComparedPage): boolean {
   return share >= least.site && titleA === titleB && agree(a, b, numbersOf);
 }
 
-/** Equal but for a part at one end, such as the site's name, or on two sites one part each. An unknown title is any. */
+/** Whether titles are equal except a part at one end (the site's name), on two sites one part each. Null: any title. */
 function areOneTitle(a: string | null, b: string | null, isElsewhere: boolean): boolean {
   if (a === null || b === null) return true;
   if (numbersOf(a).join(' ') !== numbersOf(b).join(' ')) return false;
@@ -109,7 +109,7 @@ function areOneTitle(a: string | null, b: string | null, isElsewhere: boolean): 
 
 const partsOfTitle = /(?<!\s)(?:\s+[|–—·•»«:-]+\s+|\s*[|»«·•]\s*)|:\s+/u;
 
-/** Whether what is read from both addresses and titles is equal, or one has none. */
+/** Whether addresses and titles of both pages have equal readings, or one of them has none. */
 function agree(a: ComparedPage, b: ComparedPage, read: (text: string) => string[]): boolean {
   const [ofA, ofB] = [a, b].map(({ canonical_url, title }) => [canonical_url, title ?? ''].map(read));
   return ofA.every((found, at) => {
@@ -123,11 +123,11 @@ const version = /(?<![\w.])v?\d+(?:\.\d+)+(?!\w)|(?<![a-z])v\d+(?!\w)/gi;
 const versionsOf = (text: string): string[] => text.match(version) ?? [];
 const numbersOf = (text: string): string[] => text.match(/\p{N}+/gu) ?? [];
 
-/** Words of addresses that select a view of a page, and values that turn it on. */
+/** Words that select a view of a page in its address, and values that enable it. */
 const view = /^(?:amp|print|printable|printer-friendly|print-view|printview|m|mobile|touch|www)$/i;
 const isOn = /^(?:|1|on|yes|true)$/i;
 
-/** `whole` is equal for addresses of views of one page. */
+/** `whole` is equal for the views of one page. */
 function addressForm(address: string): { whole: string; site: string } {
   const { host, hostname, pathname, search, hash } = new URL(address);
   const names = host.split('.');

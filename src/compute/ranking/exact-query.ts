@@ -1,4 +1,4 @@
-/** Literal parts of a query: a title, URL, host, or quoted phrases. Pure. */
+/** Finds literal parts of a query: a title, URL, host, or quoted phrases. Pure. */
 import { foldTitle, withoutJoiners } from '../../domain/normalize-text.ts';
 import { addressBeginnings, hostWords } from '../text/facts-text.ts';
 import { curlyApostrophes } from '../text/word-terms.ts';
@@ -6,12 +6,12 @@ import { normalizeDomain } from '../web/domain-match.ts';
 import { isRegisteredName } from '../web/registered-names.ts';
 
 const curlyQuotes = /[“”]/g;
-/** Opening marks: at the start, after a space, bracket, dash or mark. */
+/** Apostrophes that open a quotation: at the start, after a space, bracket, dash or mark. */
 const openingApostrophe = /(?<=^|[\s([{"“–—-])'/gu;
 const openingQuote = /(?<=^|[\s([{'‘–—-])"/gu;
 const quoted = /["“”«»„]([^"“”«»„]+)["“”«»„]/gu;
 
-/** Without quotation marks around the whole. */
+/** The query without quotation marks around it. */
 export function titleOfQuery(query: string): string {
   const whole = /^\s*["“”«»„]([^"“”«»„]+)["“”«»„]\s*$/u.exec(query);
   return whole === null ? query : whole[1];
@@ -21,11 +21,11 @@ export function titleOfQuery(query: string): string {
 export function urlOfQuery(query: string): string | null {
   const word = query.trim();
   if (/^[a-z][a-z0-9+.-]*:\/\/\S+$/i.test(word)) return word;
-  // `node.js` and `and/or` are none, but then no page has them.
+  // `node.js` and `and/or` look like addresses, but no page has them.
   return /^[^\s/?#@\\]+(?:[/?#]\S*)?$/.test(word) && /[.:/]/.test(word) ? `https://${word}` : null;
 }
 
-/** Beginnings of the address in a query, longest first, as it may end within a part of the path. Else empty. */
+/** Prefixes of the query's address, longest first, as it may end within a path element. Empty if it has no address. */
 export function beginningsOfQuery(query: string): string[] {
   const url = urlOfQuery(query);
   return url === null ? [] : addressBeginnings(url).reverse();
@@ -34,7 +34,7 @@ export function beginningsOfQuery(query: string): string[] {
 export interface QueriedHost {
   /** By `normalizeDomain`, without `www.`. */
   domain: string;
-  /** Its names, by which the host's pages are found. */
+  /** The names in the host, by which its pages are found. */
   words: string;
 }
 
@@ -52,7 +52,7 @@ export function addressesIn(query: string): string[] {
   return query.split(/\s+/).filter((part) => part.includes('://') || part.split(/[^\p{L}\p{N}.-]+/u).some(isHost));
 }
 
-/** A title's spellings: as given, straight, curly, with letter apostrophes (`ʼ`), as stored titles keep their marks. */
+/** A title as given, straight, curly, and with letter apostrophes (`ʼ`), because stored titles keep their marks. */
 export function titleSpellings(title: string): string[] {
   const straight = withStraightMarks(title);
   const curly = straight
@@ -63,24 +63,24 @@ export function titleSpellings(title: string): string[] {
   return [...new Set([title, straight, curly, straight.replaceAll("'", 'ʼ')])];
 }
 
-/** Distinct by folding, without empty ones. */
+/** The quoted phrases, distinct after folding, without empty ones. */
 export function quotedPhrases(query: string): string[] {
   const phrases = new Map(Array.from(query.matchAll(quoted), ([, phrase]) => [foldPhrase(phrase), phrase]));
   phrases.delete('');
   return [...phrases.values()];
 }
 
-/** Folded like titles, with straight marks, no soft hyphens, and one letter for `İ I ı i`, which Turkish pairs. */
+/** Folds a phrase like a title: straight marks, no soft hyphens, and one letter for `İ I ı i`, which Turkish pairs. */
 export function foldPhrase(phrase: string): string {
   return withStraightMarks(withoutJoiners(foldTitle(phrase)))
     .replaceAll('i\u0307', 'i')
     .replaceAll('ı', 'i');
 }
 
-/** Marks that are no part of a word: not those of `C#`, `.NET`, `1.2` and `AT&T`. */
+/** Marks that do not belong to a word, unlike those of `C#`, `.NET`, `1.2` and `AT&T`. */
 const marks = /\.(?=[\s\p{P}]|$)|(?![#&%@*/\\._])[\p{P}|`´]|\s/gu;
 
-/** Equal for titles that differ only in case, white space and punctuation; '' for a title of marks. */
+/** Equal for titles that differ only in case, white space and punctuation. '' for a title of marks only. */
 export function foldPunctuation(title: string): string {
   return withoutJoiners(foldTitle(title)).replace(marks, '');
 }

@@ -20,10 +20,10 @@ export function fuseRrf(lists: readonly Uint32Array[], rrfK: number, weights: re
 
 export const rankedHits = (hits: FusedHit[]): FusedHit[] => hits.sort((a, b) => b.score - a.score || a.label - b.label);
 
-/** Unscored candidates get scores below this, so that all are in 0..1 without ties. */
+/** Candidates without a score rank below this, so that all scores are in 0..1 without ties. */
 const restShare = 0.01;
 
-/** `scores` of `sent`, as logits if one is outside 0..1; `rest` best first. Result 0..1, best first, ties by label. */
+/** `scores` of `sent` are logits if one is outside 0..1; `rest` best first. Result 0..1, best first, ties by label. */
 export function mergeReranked(sent: readonly FusedHit[], scores: Float64Array, rest: readonly FusedHit[]): FusedHit[] {
   const areLogits = scores.some((score) => score < 0 || score > 1);
   const shares = areLogits ? scores.map((score) => 1 / (1 + Math.exp(-score))) : scores;

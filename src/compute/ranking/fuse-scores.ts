@@ -1,7 +1,7 @@
 /** Score fusion: BM25F and cosine, each relative to the query's best, with one weight (docs/models.md, "Fusion"). */
 import { type FusedHit, rankedHits } from './fuse-rrf.ts';
 
-/** One side's hits, best first, aligned. */
+/** Hits of one side, best first, with scores at the same indexes. */
 export interface ScoredHits {
   labels: Uint32Array;
   scores: ArrayLike<number>;
@@ -10,9 +10,9 @@ export interface ScoredHits {
 export interface BothSides {
   sparse: ScoredHits;
   dense: ScoredHits;
-  /** Of the sparse hits, aligned: NaN without a vector; null for a query without one. */
+  /** Cosines of the sparse hits, by index: NaN without a vector; null for a query without a vector. */
   cosines: ArrayLike<number> | null;
-  /** Largest share of the query's weight in one hit, 0 to 1. */
+  /** Max share of the query's weight in one hit, 0 to 1. */
   covered: number;
 }
 
@@ -24,9 +24,9 @@ const ENOUGH_COVERED = 0.5;
 /**
  * (1 - weight) · min(1, 2 · covered) · bm25 / best bm25 + weight · (cosine - floor) / (best cosine - floor).
  * Shapes: result best first, ties by label, one entry per label.
- * Units:  0 to 1, comparable within one query only. `floor`: of unrelated texts, or null; lower cosines count as it.
- * A passage without a vector gets the nearness of its neighbours in the order of words; cosines weigh less by the share
- * of such passages. Source: convex combination, Bruch, Gai & Ingber 2023.
+ * Units: 0 to 1, comparable within one query only. `floor`: of unrelated texts, or null; lower cosines count as floor.
+ * A passage without a vector gets the mean cosine of its neighbours in the order of words. The more such passages, the
+ * less cosines weigh. Source: convex combination, Bruch, Gai & Ingber 2023.
  */
 export function fuseScores(
   { sparse, dense, cosines, covered }: BothSides,
@@ -44,7 +44,7 @@ export function fuseScores(
   const near = Float64Array.from(sparse.labels, (_, at) => nearness(cosines?.[at] ?? Number.NaN));
   const count = near.length;
   const filled = count === 0 ? 1 : near.filter((each) => !Number.isNaN(each)).length / count;
-  // Where words are not to be trusted, cosines count all the same.
+  // If words are not reliable, cosines keep their weight.
   const part = weight * (1 - trust * (1 - filled));
   const guesses = betweenNeighbours(near);
   const scores = new Map<number, number>();
@@ -56,7 +56,7 @@ export function fuseScores(
   return rankedHits(Array.from(scores, ([label, score]) => ({ label, score })));
 }
 
-/** Each NaN replaced by the mean of the nearest numbers before and after it, or by the one there is. */
+/** Replaces each NaN by the mean of the nearest numbers before and after it, or by the only one. */
 function betweenNeighbours(numbers: Float64Array): Float64Array {
   const before = numbers.slice();
   for (let at = 1; at < before.length; at++) if (Number.isNaN(before[at])) before[at] = before[at - 1];

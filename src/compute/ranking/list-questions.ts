@@ -1,16 +1,16 @@
-/** Recognizes questions that a list of pages answers, as "When did I read about herons?". A language is a table row. */
+/** Recognizes questions that a list of pages answers: "When did I read about herons?". One table row per language. */
 import languages from '../../../models/list-questions.json' with { type: 'json' };
 import { type Clock, periodOf } from './query-times.ts';
 
 export interface ListQuestion {
   /** What the pages are about; '' for anything. */
   topic: string;
-  /** Of visits, ms. */
+  /** Time range of visits, ms. */
   after: number | null;
   before: number | null;
 }
 
-/** Longer ones ask for more. */
+/** Max length; longer questions ask for more than a list. */
 const longest = 300;
 
 /**
@@ -55,7 +55,7 @@ export function readListQuestion(question: string, clock: Clock): ListQuestion |
   return null;
 }
 
-/** A bare year or month is rather a part of the topic: "the 2008 crisis". */
+/** Null for a bare year or month, which rather belongs to the topic: "the 2008 crisis". */
 function periodIn(asked: string, { times, isAlone, limitOf, nameOf }: (typeof forms)[number], clock: Clock) {
   for (const { 0: written, groups: { word, time = '' } = {} } of asked.matchAll(times)) {
     if (word === undefined && !isAlone.test(time)) continue;

@@ -4,7 +4,7 @@ import { type PageFact, pageFacts } from '../../domain/query-clause.ts';
 import { isVisitedWithin, type VisitTimes } from '../structures/visit-times.ts';
 import { domainMatches } from '../web/domain-match.ts';
 
-/** Whether a page passes the filters of a search. Does not decide visibility. */
+/** Whether a page passes the filters of a search. Does not check visibility. */
 export function passesFilters(
   page: Pick<Page, 'no' | 'domain' | 'source'> & VisitTimes,
   bylineOf: () => FilteredByline,
@@ -29,7 +29,7 @@ export function factsOf(
   return { type: [type], tag: tags, folder: folders, source: source === null ? [] : [source], is: states };
 }
 
-/** Whether a page's fact is the wanted one, both folded; a folder may be below. */
+/** Whether a page's fact is the wanted one; both are folded. A folder may be below the wanted one. */
 export function isFact(fact: PageFact, value: string, wanted: string): boolean {
   return value === wanted || (fact === 'folder' && value.startsWith(`${wanted}/`));
 }

@@ -1,4 +1,4 @@
-/** Synthetic queries that a person who remembers a passage may type, for replays and trials of models. */
+/** Synthetic queries, like those of a person who remembers a passage, for replays and comparisons of models. */
 
 export interface PassageText {
   title: string | null;
@@ -8,7 +8,7 @@ export interface PassageText {
 
 type Random = () => number;
 
-/** Words of a sentence query: what people type. */
+/** Min words of a sentence query: people type as many. */
 const FEWEST = 4;
 const MOST = 8;
 const LEAST_NAMING = 2;
@@ -18,8 +18,8 @@ const words = new Intl.Segmenter('und', { granularity: 'word' });
 const sentences = new Intl.Segmenter('und', { granularity: 'sentence' });
 
 /**
- * Null for too few words. One in four is the title or heading: words alone find those, so they distinguish sides least.
- * Source: inverse cloze task, Lee, Chang & Toutanova 2019; with words dropped, as people forget some.
+ * Null for too few words. One in four is the title or heading: words alone find those, so they distinguish least.
+ * Source: inverse cloze task, Lee, Chang & Toutanova 2019; words are dropped, as people forget some.
  */
 export function pseudoQuery({ title, section, text }: PassageText, random: Random): string | null {
   const naming = [title, section].filter((name) => name !== null && wordsOf(name).length >= LEAST_NAMING);
@@ -36,7 +36,7 @@ export function pseudoQuery({ title, section, text }: PassageText, random: Rando
   return sentence.filter((_, at) => kept.has(at)).join(' ');
 }
 
-/** Without one word, so it is no exact title; null if too short. */
+/** A title without one word, so that it is not an exact match; null if too short. */
 export function withoutOneWord(name: string | null, random: Random): string | null {
   const all = name === null ? [] : wordsOf(name);
   return all.length <= LEAST_NAMING ? null : all.toSpliced(Math.floor(random() * all.length), 1).join(' ');

@@ -12,7 +12,7 @@ import { type Clock, timeOf, twoWordTime } from './query-times.ts';
 export interface QueryOperators extends QueryClauses {
   /** Words to search, including those of phrases, titles and authors. */
   text: string;
-  /** Of it the words outside of operators. */
+  /** The words of `text` outside of operators. */
   plain: string;
   phrases: readonly string[];
   /** Visited at or after this time, ms. */
@@ -35,16 +35,16 @@ export function withParts(query: string, change: (whole: string) => string): str
   return query.replace(part, (whole) => change(whole));
 }
 
-/** Limit of positive and of negative operators; further ones are text. */
+/** Max positive and max negative operators; further ones are text. */
 const mostOperators = 16;
-/** With optional region or script. */
+/** A language code with an optional region or script. */
 const languageTag = /^[a-z]{2,3}(?:[-_](?:[a-z]{2}|[a-z]{4}))?$/i;
-/** Shorter beginnings are of too many words. */
+/** Min length of a prefix; shorter ones match too many words. */
 const leastPrefix = 2;
 
 const searchedToo = new Set<QueryClause['in']>(['word', 'phrase', 'prefix', 'title', 'author']);
 
-/** A part of a query; one without a clause is text. */
+/** A part of a query. Without a clause it is plain text. */
 interface Part {
   whole: string;
   from: number;
@@ -53,12 +53,12 @@ interface Part {
   reason: string | null;
 }
 
-/** The time zone of the days in a query. Omitted if its name is not an IANA name, such as `+02:00`. */
+/** The time zone for days in a query. Omitted if it has no IANA name, such as `+02:00`. */
 export function zoneFor(query: string, zone = Intl.DateTimeFormat().resolvedOptions().timeZone): { tz?: string } {
   return /(?:after|before):/i.test(query) ? knownZone(zone) : {};
 }
 
-/** The time zone of this machine, as requests take it. */
+/** The time zone of this machine, in the form of requests. */
 export function knownZone(zone = Intl.DateTimeFormat().resolvedOptions().timeZone): { tz?: string } {
   return zone === 'UTC' || Intl.supportedValuesOf('timeZone').includes(zone) ? { tz: zone } : {};
 }
@@ -110,7 +110,7 @@ export function readOperators(query: string, clock: Clock = { now: 0, zone: 'UTC
   return { text: text.join(' '), plain: plain.join(' '), phrases, must, mustNot, ...times, written, ignored };
 }
 
-/** The part, and those that `OR` joins to it. */
+/** The part at `start`, and the parts joined to it by `OR`. */
 function groupAt(parts: readonly Part[], start: number): Part[] {
   const group = [parts[start]];
   const isJoined = (at: number) => parts[at]?.whole === 'OR' && (parts[at + 1]?.whole ?? 'OR') !== 'OR';
@@ -141,7 +141,7 @@ function wordClause(value: string, isQuoted: boolean): QueryClause | null {
   return beginning.length >= leastPrefix ? { in: 'prefix', text: beginning } : { in: 'word', text: value };
 }
 
-/** Or the reason why it cannot be read. */
+/** The clause, or the reason why it is invalid. */
 function namedClause(name: string, value: string, clock: Clock): QueryClause | 'in title' | string {
   if (!/[\p{L}\p{N}]/u.test(value)) return 'it has no words';
   switch (name) {

@@ -20,11 +20,11 @@ export interface ContentWord {
   word: string;
   /** Distinct stems in the languages asked, the query's first. */
   stems: string[];
-  /** Equal for words with a common stem; `OF_NONE` for a character pair across two words. */
+  /** Equal for words with a common stem. `OF_NONE` for a pair of characters from two words. */
   of: number;
 }
 
-/** Adds to scores but is no word of the query, so never required. */
+/** Marks terms that add to scores but belong to no word, so they are never required. */
 export const OF_NONE = -1;
 
 /**
@@ -43,7 +43,7 @@ export function contentWords(
     spoken,
   );
   const content = places.filter((place) => !isFunctionWord(words[place], language));
-  // Passages of unknown language have English stems, which fold accents.
+  // Passages of unknown language have English stems, with folded accents.
   const asked = [language, ...languages, ...(accentsTellWords(language) ? [] : ['en'])];
   const isBare = words.every((word) => foldAccents(word) === word);
   const stemOf = (place: number, each: string): string => {
@@ -76,7 +76,7 @@ export function contentWords(
   };
 }
 
-/** For scripts searched by pairs: pairs `across` words, ideographs that are words `alone`. A run's last has no pair. */
+/** In scripts searched by pairs: pairs `across` words, ideographs that are words `alone`. A run's last has no pair. */
 function charactersOf({ words, stems }: TermSequence, language: string): { across: Set<number>; alone: number[] } {
   const across = new Set<number>();
   const alone: number[] = [];
@@ -98,7 +98,7 @@ function charactersOf({ words, stems }: TermSequence, language: string): { acros
   return { across, alone: alone.filter((place) => !stopWordsOf(language).has(words[place])) };
 }
 
-/** The language with most function words in the query; for the library's main language one suffices. */
+/** The language with the most function words in the query. For the library's main language, one suffices. */
 function languageOfQuery(words: readonly string[], [commonest = 'en', ...others]: readonly string[]): string {
   const distinct = [...new Set(words)];
   const countOf = (language: string) => distinct.filter((word) => isFunctionWord(word, language)).length;

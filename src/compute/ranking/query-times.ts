@@ -84,18 +84,18 @@ export function periodOf(text: string, clock: Clock): { after: number; before: n
   return ends(0, 0, 1);
 }
 
-/** Also of a beginning, such as `mar`. */
+/** Index of a name, which may be shortened to a prefix such as `mar`. */
 const placeOf = (name: string, all: readonly string[]): number =>
   name.length < 3 ? -1 : all.findIndex((each) => each.startsWith(name));
 
-/** The first moment of a day; `day` and `month` (from 0) may be beyond their ends. */
+/** The first moment of a day. `day` and `month` (from 0) may be out of range. */
 export function startOfDay(zone: string, year: number, month: number, day: number): number {
   return instantOfWall(zone, Date.UTC(year, month, day));
 }
 
 const daysOf = (year: number, month: number): number => new Date(Date.UTC(year, month + 1, 0)).getUTCDate();
 
-/** The instant at which clocks show `wall`, as ms of UTC: the first of two, or where clocks skip it the one after. */
+/** The instant at which clocks show `wall` (ms of UTC): the first of two; if clocks skip it, the next one. */
 function instantOfWall(zone: string, wall: number): number {
   const [before, after] = [-1, 1].map((days) => {
     const near = wall + days * 86_400_000;
@@ -116,7 +116,7 @@ const formatOf = remembered(16, (timeZone: string) => {
   });
 });
 
-/** What clocks show, as ms of UTC. */
+/** The time that clocks show, as ms of UTC. */
 function wallOf(zone: string, at: number): number {
   const part = Object.fromEntries(
     formatOf(zone)

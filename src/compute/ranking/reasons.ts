@@ -1,4 +1,4 @@
-/** Cosine of pages called very close; a wording only. */
+/** Min cosine of pages called very close. Affects only the wording. */
 const veryClose = 0.75;
 const close = 0.5;
 

@@ -12,7 +12,7 @@ export function replayReportOf(replay: Replay, results: readonly (ReplayedQuery 
     return {
       model: replay[`model_${side}`],
       rerank: replay[`rerank_${side}`],
-      // Of the last reranked query: a provider may fail at one.
+      // From the last reranked query, as a provider may fail for single queries.
       reranker_model: arms.findLast(({ reranker_model }) => reranker_model !== null)?.reranker_model ?? null,
       ...measuresBy((name) => meanOf(arms.map((each) => each[name])) ?? 0),
       p50_ms: medianOf(arms.map(({ ms }) => ms)),
@@ -45,15 +45,15 @@ export function replayReportOf(replay: Replay, results: readonly (ReplayedQuery 
   };
 }
 
-/** Ignores unknown values; null without any. */
+/** Ignores unknown values; null if all are unknown. */
 function medianOf(values: readonly (number | undefined)[]): number | null {
   const known = values.filter((value) => value !== undefined).sort((a, b) => a - b);
   return known.at(Math.floor((known.length - 1) / 2)) ?? null;
 }
 
-/** Enough for two digits of the ends. */
+/** Resamples; enough for two digits of the interval ends. */
 const usualResamples = 2000;
-/** In total: some 100 ms. */
+/** Max draws in total: some 100 ms. */
 const mostDraws = 20_000_000;
 const tail = 0.025;
 

@@ -10,7 +10,7 @@ export interface RankedPage {
 
 export interface RollUp {
   rollup: RollupStrategy;
-  /** Chunks that count per page; `max` counts one. */
+  /** Max chunks that count per page; for `max`, one counts. */
   rollup_m: number;
 }
 

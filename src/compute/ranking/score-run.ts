@@ -1,7 +1,7 @@
 import type { Measures } from '../../domain/evaluation.ts';
 
 export interface JudgedAnswer {
-  /** By rank, best first; 0 for a rank that was not answered. */
+  /** Page numbers by rank, best first; 0 for a rank that is missing. */
   ranked: readonly number[];
   candidates: readonly number[];
   grades: Grades<number>;
@@ -25,7 +25,7 @@ export function measureAnswer({ ranked, candidates, grades }: JudgedAnswer, k: n
   };
 }
 
-/** nDCG that the reranker added to the candidates' order, at answered ranks only: it had no say at others. */
+/** nDCG gained by the reranker over the candidates' order. Only for known ranks, as it did not affect others. */
 export function rerankLift({ ranked, candidates, grades }: JudgedAnswer, k: number): number {
   const before = candidates.slice(0, ranked.length).map((page, place) => (ranked[place] === 0 ? 0 : page));
   return ndcg(ranked, grades, k) - ndcg(before, grades, k);
@@ -46,7 +46,7 @@ export function meanOf(values: readonly (number | null)[]): number | null {
   return known.length === 0 ? null : known.reduce((sum, value) => sum + value, 0) / known.length;
 }
 
-/* Ranking quality by judgements. Grades above 0 are relevant; pages without one are not. Pure. */
+/* Ranking quality by judgements. Grades above 0 are relevant; pages without a grade are not. Pure. */
 
 type Grades<Item> = ReadonlyMap<Item, number>;
 

@@ -1,6 +1,6 @@
 /**
- * Memory budget of large bodies: at most `bytes` plus one body of maximum size, since beyond `bytes` only the first in
- * line gets more. No body waits for a slow one while bytes are free, and the first always continues: no deadlock.
+ * Memory budget of large bodies: at most `bytes` plus one body of maximum size, because only the first in line gets
+ * more than `bytes`. No body waits for a slow one while bytes are free, and the first always continues: no deadlock.
  */
 interface Waiter {
   body: Body;
@@ -16,7 +16,7 @@ export type BodyShare = ReturnType<BodyRoom['enter']>;
 
 export class BodyRoom {
   #free: number;
-  /** Never waits. */
+  /** The first body in line, which never waits. */
   #first: Body | null = null;
   readonly #waiting: Waiter[] = [];
 
@@ -75,7 +75,7 @@ export class BodyRoom {
     });
   }
 
-  /** In order of arrival; small requests may pass a large one, which becomes first when that place is free. */
+  /** In order of arrival. Small requests may pass a large one, which becomes first when that place is free. */
   #advance(): void {
     for (const waiter of [...this.#waiting]) {
       if (!this.#has(waiter.body, waiter.bytes)) continue;

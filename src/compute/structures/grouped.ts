@@ -1,4 +1,4 @@
-/** Lists of the items with one key, all in the order of the items. Node 21 has it as `Map.groupBy`. */
+/** Groups items by key, in the order of the items. Node 21 has it as `Map.groupBy`. */
 export function grouped<Key, Item>(items: Iterable<Item>, keyOf: (item: Item) => Key): Map<Key, Item[]> {
   const groups = new Map<Key, Item[]>();
   for (const item of items) {

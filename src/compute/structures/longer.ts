@@ -7,7 +7,7 @@ export function longer<List extends NumberList>(list: List, length: number): Lis
   return copy;
 }
 
-/** V8 keeps a substring of 13 or more characters as a view of its source, so long-lived ones must be copied. */
+/** V8 stores a substring of 13 or more characters as a view of its source, so long-lived ones must be copied. */
 const shortestView = 13;
 
 export function ownCopy(text: string): string {

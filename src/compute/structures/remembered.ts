@@ -1,4 +1,4 @@
-/** Caches results by argument, in a map that is emptied when full: no order of access is worth tracking. */
+/** Caches results by argument. A full cache is emptied, as tracking the order of access costs more than it saves. */
 export function remembered<Key, Result>(most: number, make: (key: Key) => Result): (key: Key) => Result {
   const known = new Map<Key, Result>();
   return (key) => {

@@ -1,4 +1,4 @@
-/** The k best scored labels, in a heap with the worst on top. Ties go to the lower label, however they were offered. */
+/** The k best scored labels, in a heap with the worst on top. Ties go to the lower label, in any order of offers. */
 export interface ScoredLabels<Scores> {
   labels: Uint32Array;
   scores: Scores;
@@ -10,7 +10,7 @@ export class TopK<Scores extends Float32Array | Float64Array> {
   readonly #scores: Scores;
   #size = 0;
 
-  /** `scores`: buffer of length k, now owned; its type sets the precision. */
+  /** `scores`: buffer of length k, owned from now on. Its type sets the precision. */
   constructor(scores: Scores) {
     this.capacity = scores.length;
     this.#labels = new Uint32Array(scores.length);
@@ -21,7 +21,7 @@ export class TopK<Scores extends Float32Array | Float64Array> {
     return this.#size > 0 && this.#size === this.capacity ? this.#scores[0] : Number.NEGATIVE_INFINITY;
   }
 
-  /** Each label at most once. */
+  /** Offer each label at most once. */
   offer(label: number, score: number): void {
     if (this.#size < this.capacity) this.#rise(this.#size++, label, score);
     else if (this.capacity > 0 && isWorse(this.#scores[0], this.#labels[0], score, label)) {

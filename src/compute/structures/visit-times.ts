@@ -2,9 +2,9 @@
  * When a page was visited: `first_seen_at`, `last_seen_at` and, with more than two times, `visits`: the differences in
  * ms from the last to the first time, to base 128, low digits first, a digit above 127 if another follows.
  *
- * `visits` has at most `maxBytes`, so another visit always costs the same. When it is full, one time per hour stays,
- * enough for periods of whole hours; or else one per day, two days and so on, until half is free. Both ends stay, and
- * `visit_period_ms` is the length of these periods.
+ * `visits` has at most `maxBytes`, so another visit always costs the same. If it is full, one time per hour is kept,
+ * enough for periods of whole hours; if still more than half full, one per day, two days and so on. The first and last
+ * visit are always kept. `visit_period_ms` is the length of these periods.
  */
 import { dayMs, hourMs } from '../../domain/durations.ts';
 import type { Page } from '../../domain/page.ts';
@@ -13,14 +13,14 @@ export type VisitTimes = Pick<Page, 'first_seen_at' | 'last_seen_at' | 'visit_pe
   visits?: Uint8Array | undefined;
 };
 
-/** About 8,000 visits. Half of it has room for one per day over eleven years. */
+/** About 8,000 visits. Half of it has room for one visit per day over eleven years. */
 export const maxBytes = 2 ** 15;
 
-/** From the last visit to the first. */
+/** Walks from the last visit to the first. */
 class Walk {
   readonly bytes: Uint8Array;
   time: number;
-  /** In `bytes`: behind the difference that led to `time`. */
+  /** Offset in `bytes` after the difference that led to `time`. */
   end = 0;
 
   constructor({ first_seen_at, last_seen_at, visits }: VisitTimes) {
@@ -34,7 +34,7 @@ class Walk {
     for (let unit = 1; ; unit *= 128) {
       const digit = this.bytes[this.end++];
       this.time -= (digit & 127) * unit;
-      // Not if the bytes end too early, either.
+      // Not a valid end if the bytes end too early.
       if (!(digit > 127)) return true;
     }
   }
@@ -59,7 +59,7 @@ export function isVisitedWithin(page: VisitTimes, after: number | null, before: 
   return walk.time >= from && walk.time < to;
 }
 
-/** Whether a visit of this time may be one of the page's: within its visits that were thinned, one in the same period. */
+/** Whether the page may have a visit at this time. Among thinned visits: one in the same period. */
 export function isKnownVisit(page: VisitTimes, at: number): boolean {
   const isBetween = at > page.first_seen_at && at < page.last_seen_at;
   const period = (isBetween && page.visit_period_ms) || 1;
@@ -67,7 +67,7 @@ export function isKnownVisit(page: VisitTimes, at: number): boolean {
   return isVisitedWithin(page, from, from + period);
 }
 
-/** The page with one more time, an integer; a known time changes nothing. */
+/** The page with one more time, an integer. A known time changes nothing. */
 export function withVisit<Visited extends VisitTimes>(page: Visited, at: number): Visited {
   const walk = new Walk(page);
   const { bytes } = walk;

@@ -22,7 +22,7 @@ import {
 
 export interface AnalyzedText extends TokenColumns {
   text: string;
-  /** Lazy; '' for punctuation. */
+  /** Computed on first use; '' for punctuation. */
   readonly words: readonly string[];
   readonly stems: readonly string[];
   /** Words: lower-cased NFC surface forms. Stems: Porter stem of the folded form, or character pair. */
@@ -30,7 +30,7 @@ export interface AnalyzedText extends TokenColumns {
 }
 
 export interface TextAnalyzer {
-  /** Of all results since the last `trim`. */
+  /** Shared by all results since the last `trim`. */
   readonly lexicon: Lexicon;
   analyze(text: string): AnalyzedText;
   /** Start a new lexicon if the current one is large; call between tasks to bound memory. */
@@ -39,7 +39,7 @@ export interface TextAnalyzer {
   terms(text: string): { words: string[]; stems: string[] };
 }
 
-/** wink keeps every token, so it is recreated (0.2 s) after so many stretches, at 100 MB; long ones count five. */
+/** wink stores every token, so it is created again (0.2 s) after so many stretches, at 100 MB. Long ones count five. */
 const maxTokenizerLoad = 100_000;
 const longStretch = 13;
 /** Size limits of the caches of stretches and terms; about 20 MB each. */
@@ -56,7 +56,7 @@ const nothingRead: TokenizedStretches = { firsts: [], ends: [], sentenceEnds: []
 export function createTextAnalyzer(createTokenizer: () => Tokenizer): TextAnalyzer {
   const digest = new TextDigest();
   let lexicon = new Lexicon();
-  // A word has several surfaces, and a stem costs microseconds.
+  // A word has several surfaces, and stemming takes microseconds.
   const describe = createWordTerms((word) => lexicon.stemOfWord(word) ?? porterStem(word));
   let tokenize = createTokenizer();
   let tokenizerLoad = 0;
@@ -96,13 +96,13 @@ export function createTextAnalyzer(createTokenizer: () => Tokenizer): TextAnalyz
     return withOtherForms(surface, whole, describe);
   }
 
-  /** Number of a new stretch that needs no tokenizer, or UNKNOWN. */
+  /** Number of a new stretch that does not need the tokenizer, or UNKNOWN. */
   function learnPlain(surface: string): number {
     const tokenEnds = plainTokenEnds(surface);
     return tokenEnds === null ? UNKNOWN : memory.learn(surface, partsOf(surface, tokenEnds), formOf(surface));
   }
 
-  /** Tokenizes the digest, learns new stretches, adds all waiting tokens. Known stretches matter for sentences only. */
+  /** Tokenizes the digest, learns new stretches, adds all waiting tokens. Sentence ends need known stretches, too. */
   function readDigest(buffer: TokenBuffer, text: string, wantsSentences: boolean): void {
     const { places, starts, ends, ids } = digest;
     const read = wantsSentences || digest.hasUnknown ? tokenize(digest.stretches) : nothingRead;
@@ -128,11 +128,11 @@ export function createTextAnalyzer(createTokenizer: () => Tokenizer): TextAnalyz
           if (sentence?.stretch === given) {
             const found: number[] = [];
             for (; sentence?.stretch === given; sentence = sentences.next().value) {
-              // The stand-in may have another length.
+              // The stand-in may have another length than the stretch.
               const isAtEnd = sentence.at === digest.stretches[given].length;
               found.push(isAtEnd ? ends[i] - starts[i] : sentence.at);
             }
-            // The digest's end is a sentence end only if it looks like one.
+            // The end of the digest ends a sentence only if it looks like one.
             const isLast = given === places.length - 1;
             if (isLast && !sentencePunctuation.test(text.slice(Math.max(starts[i], ends[i] - 8), ends[i]))) found.pop();
             sentenceEnds = found;
@@ -164,7 +164,7 @@ export function createTextAnalyzer(createTokenizer: () => Tokenizer): TextAnalyz
       }
       readIfFull();
     };
-    /** For stretches with unspaced scripts: the text between their runs are stretches too. */
+    /** For stretches with unspaced scripts: the text between their runs becomes stretches, too. */
     const takeApart = (start: number, end: number): void => {
       const { view, runs } = tokenizerView(text.slice(start, end));
       let next = 0;
@@ -229,7 +229,7 @@ function withStrings(analyzed: Omit<AnalyzedText, 'words' | 'stems'>): AnalyzedT
   };
 }
 
-/* Line ends that end a sentence: blank lines, list items, short lines. Long lines count as wrapped prose. */
+/* Line ends that end a sentence: blank lines, list items, short lines. Longer lines are treated as wrapped prose. */
 
 /** UTF-16 units: mail and plain text wrap at 60 to 80. */
 const shortestWrappedLine = 50;
@@ -258,8 +258,8 @@ function startsHere(pattern: RegExp, text: string, at: number): boolean {
 }
 
 /**
- * Stretches that need no tokenizer, which takes microseconds each: a word or number with at most one mark on either
- * side. Most new ones are such. A test compares the results with wink-nlp's.
+ * Stretches that do not need the tokenizer, which takes microseconds each: a word or number with at most one mark on
+ * either side. Most new ones are of this kind. A test compares the results with wink-nlp's.
  */
 const plainWord = /^[("“[]?\p{L}[\p{L}\p{M}]*[,;:)\]"”]?$/u;
 const plainNumber = /^[0-9]+[,;]?$/;
@@ -278,7 +278,7 @@ export function plainTokenEnds(stretch: string): number[] | null {
   return hasMarkBefore ? [1, length] : [length];
 }
 
-/** Cheap test: true for all unspaced scripts and lone surrogates, and some others. */
+/** Cheap test: true for all unspaced scripts and lone surrogates, and for some other text. */
 function mayNeedCare(unit: number): boolean {
   return unit >= 0x0e00 && (unit < 0x1e00 || unit >= 0x2e80);
 }
@@ -301,7 +301,7 @@ function separates(unit: number): boolean {
   );
 }
 
-/** UTF-16 offsets, in order. `plain` is false if a stretch may contain unspaced scripts or half a character. */
+/** Calls `take` in order with UTF-16 offsets. `plain`: surely without unspaced scripts and halves of characters. */
 function eachStretch(text: string, take: (start: number, end: number, plain: boolean) => void): void {
   let start = -1;
   let plain = true;

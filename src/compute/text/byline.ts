@@ -1,4 +1,4 @@
-/** Normalizes facts of a page's `metadata`, for display and filters. Pure; runs when the row is written. */
+/** Normalizes facts of a page's `metadata`, for display and filters. Pure. Runs when the row is written. */
 
 import type { PageMetadata } from '../../domain/metadata.ts';
 import type { Byline, Page } from '../../domain/page.ts';
@@ -15,7 +15,7 @@ const longestTag = 35;
 const mostLabels = 100;
 const longestLabel = 200;
 
-/** Null for missing or unreadable facts. Errors: none. */
+/** Missing or unreadable facts are null. Errors: none. */
 export function bylineOf({ canonical_url, metadata }: Pick<Page, 'canonical_url' | 'metadata'>): Byline {
   const authors = [...new Set([...textsOf(metadata?.author), ...textsOf(metadata?.authors)].map(onOneLine))];
   const [site = ''] = textsOf(metadata?.site_name);
@@ -44,7 +44,7 @@ function typeOf(url: string, metadata: PageMetadata | null): PageType {
   return watch_id == null ? 'html' : 'feed';
 }
 
-/** In services' own words: Reader's `new`, `later` and `shortlist` are its lists of pages to read. */
+/** States in the words of services. Reader's `new`, `later` and `shortlist` are its lists of pages to read. */
 function statesIn(metadata: PageMetadata | null): Byline['is'] {
   const states = textsOf(metadata?.status).flatMap((status) => status.split(','));
   const of = (words: RegExp) => states.some((state) => words.test(state.trim()));
@@ -65,7 +65,7 @@ function canonicalTag(tag: unknown): string | null {
   try {
     return Intl.getCanonicalLocales(tag.trim().replaceAll('_', '-'))[0] ?? null;
   } catch {
-    return null; // a RangeError: pages declare anything
+    return null; // a RangeError, as pages may declare any text
   }
 }
 
@@ -80,7 +80,7 @@ function cut(text: string, length: number): string | null {
 
 /** Silent reading of English non-fiction: Brysbaert 2019, over 190 studies. */
 const wordsPerMinute = 238;
-/** Unspaced: words are counted as two characters each. */
+/** Unspaced languages: two characters count as a word. */
 const ofCharacters = /^(?:zh|ja|ko)(?:-|$)/;
 
 /** Whole minutes, at least one; null without words. `language`: BCP 47. */

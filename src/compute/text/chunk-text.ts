@@ -1,4 +1,4 @@
-/** Splits a text into chunks of whole sentences, per section; each repeats the last sentences of the one before. */
+/** Splits a text into chunks of whole sentences, per section. Each repeats the last sentences of the previous one. */
 import type { Section } from '../../domain/page.ts';
 import { firstAbove, firstAtLeast } from '../structures/sorted-search.ts';
 import type { AnalyzedText } from './analyze-text.ts';
@@ -6,25 +6,25 @@ import type { AnalyzedText } from './analyze-text.ts';
 export interface ChunkingSettings {
   target_tokens: number;
   overlap_tokens: number;
-  /** Maximum cost of a chunk; caps the target. */
+  /** Max cost of a chunk. The target may not exceed it. */
   hard_max_tokens: number;
 }
 
 export interface TextChunk {
-  /** UTF-16 offsets; the chunk's text has no white space at its ends. */
+  /** UTF-16 offsets. The chunk's text has no white space at its ends. */
   char_start: number;
   char_end: number;
   token_count: number;
   section_title: string | null;
   section_start_s: number | null;
-  /** Its tokens, `token_to` exclusive. A token split into several chunks is in each range. */
+  /** Its tokens; `token_to` is exclusive. A token that is split into several chunks is in each range. */
   token_from: number;
   token_to: number;
 }
 
-/** Smaller sections, relative to the target, join the next: alone they are hard to find. */
+/** Smaller sections, relative to the target, are joined with the next: they are hard to find alone. */
 const smallestSectionShare = 0.2;
-/** Maximum overlap per chunk, so that each adds something. */
+/** Max overlap per chunk, so that each chunk adds new text. */
 const largestOverlapShare = 0.5;
 
 /**
@@ -60,7 +60,7 @@ export function chunkText(
   return chunks;
 }
 
-/** First token and end of the chunk that continues at `from`, with the overlap from `overlapFrom` if it fits. */
+/** First token and end of the chunk that continues at `from`. It starts at `overlapFrom` if the overlap fits. */
 function nextChunk(
   analyzed: AnalyzedText,
   section: TokenSection,
@@ -68,7 +68,7 @@ function nextChunk(
   { overlapFrom, from, target, max }: { overlapFrom: number; from: number; target: number; max: number },
 ): { first: number; end: number } {
   const { sentenceEnds } = analyzed;
-  /** The furthest token border within a budget. */
+  /** The last token border within a budget. */
   const reach = (first: number, budget: number) =>
     Math.min(firstAbove(costBefore, costBefore[first] + budget) - 1, section.token_to);
   const sentenceEnd = Math.min(sentenceEnds[firstAbove(sentenceEnds, from)], section.token_to);
@@ -77,14 +77,14 @@ function nextChunk(
     if (furthest === section.token_to) return { first, end: furthest };
     const lastSentenceEnd = sentenceEnds[firstAbove(sentenceEnds, furthest) - 1] ?? 0;
     if (lastSentenceEnd > from) return { first, end: lastSentenceEnd };
-    // A sentence over the target: whole if the maximum allows, else as many tokens as fit.
+    // A sentence over the target: whole if the maximum allows it, otherwise as many tokens as fit.
     if (sentenceEnd <= reach(first, max)) return { first, end: sentenceEnd };
     if (sentenceEnd > reach(from, max) && furthest > from) return { first, end: furthest };
   }
   return { first: from, end: from + 1 };
 }
 
-/** Start of the next chunk's overlap with `first .. end`: last whole sentences, or tokens within a sentence. */
+/** Start of the next chunk's overlap with `first .. end`: its last whole sentences, or tokens within a sentence. */
 function overlapStart(analyzed: AnalyzedText, costBefore: Uint32Array, first: number, end: number, overlap: number) {
   const earliest = Math.max(firstAtLeast(costBefore, costBefore[end] - overlap), first + 1);
   const nextSentence = firstAbove(analyzed.sentenceEnds, earliest - 1);

@@ -1,11 +1,11 @@
-/** Decodes foreign bytes. Declared encodings are often wrong, so they are checked against the bytes. */
+/** Decodes bytes of others. Declared encodings are often wrong, so they are compared with the bytes. */
 import { isAscii, isUtf8 } from 'node:buffer';
 import { analyse } from 'chardet';
 
-/** Prefix searched for a declaration; the standard's 1024 are too few for some. */
+/** Length of the prefix searched for a declaration. The standard's 1024 are too few for some pages. */
 const declarationBytes = 4096;
 const sampleBytes = 65_536;
-/** Confidence of `chardet` in an Asian encoding that few bytes cannot contradict. */
+/** `chardet` reports this confidence for an Asian encoding if there are too few bytes to contradict it. */
 const fewBytes = 10;
 
 /** Decode a whole document. `charset`: from the header. `encoding`: the Encoding standard's name, lower case. Errors: none; invalid bytes become U+FFFD. */
@@ -55,9 +55,9 @@ export class EncodingGuess {
     const { broken } = this.#utf8;
     const said = [encodingOf(this.#charset), this.#isMarkup ? declaredEncoding(this.#head) : null];
     const declared = said.filter((name) => name !== null);
-    // Servers add it by default.
+    // Servers often add it by default.
     if (declared[0] === 'windows-1252' && broken !== null && hasUnassigned(broken)) declared.reverse();
-    // Escapes of ISO-2022 are ASCII, so also valid UTF-8.
+    // Escapes of ISO-2022 are ASCII, so the text is also valid UTF-8.
     if (declared.includes('iso-2022-jp')) return 'iso-2022-jp';
     if (broken === null || (declared[0] === 'utf-8' && this.#utf8.isLikely)) return 'utf-8';
     const other = declared.find((name) => !name.startsWith('utf-'));
@@ -70,10 +70,10 @@ class Utf8Fit {
   broken: Uint8Array | null = null;
   /** Non-ASCII characters minus errors. */
   #balance = 0;
-  /** Incomplete character at the last piece's end. */
+  /** Incomplete character at the end of the last piece. */
   #rest: Uint8Array = Buffer.alloc(0);
 
-  /** With more valid characters than errors it is UTF-8: other encodings have few by chance. */
+  /** UTF-8 if valid characters outnumber errors: other encodings contain few valid ones by chance. */
   get isLikely(): boolean {
     return this.#balance > 0;
   }
@@ -130,7 +130,7 @@ function byteOrderMark([first, second, third]: Uint8Array): string | null {
   return first === 0xff && second === 0xfe ? 'utf-16le' : null;
 }
 
-/** UTF-16 without a mark: markup and spaces are ASCII, so every other byte is often zero. */
+/** UTF-16 without a byte order mark: markup and spaces are ASCII, so every other byte is often zero. */
 function wideEncoding(bytes: Uint8Array): string | null {
   const sample = bytes.subarray(0, declarationBytes);
   if (sample.length < 4) return null;
@@ -151,7 +151,7 @@ function hasUnassigned(bytes: Uint8Array): boolean {
   return [0x81, 0x8d, 0x8f, 0x90, 0x9d].some((byte) => bytes.includes(byte));
 }
 
-/** The first known declaration. As it was readable, it is not UTF-16 (HTML standard, "prescan"). */
+/** The first known declaration. It was readable as ASCII, so it is not UTF-16 (HTML standard, "prescan"). */
 function declaredEncoding(head: Buffer): string | null {
   const markup = head.toString('latin1').replace(/<!--[\s\S]*?(?:-->|$)/g, '');
   for (const [, xml, html] of markup.matchAll(declaration)) {
@@ -161,7 +161,7 @@ function declaredEncoding(head: Buffer): string | null {
   return null;
 }
 
-/** By statistics of the text; default Windows-1252. */
+/** By statistics of the text; Windows-1252 by default. */
 function likelyEncoding(bytes: Uint8Array, isMarkup: boolean): string {
   const raw = Buffer.from(bytes.subarray(0, sampleBytes * 8)).toString('latin1');
   const text = isMarkup ? raw.replace(/<(script|style)\b[\s\S]*?(?:<\/\1\s*>|$)|<[^<>]*>/gi, ' ') : raw;

@@ -1,7 +1,7 @@
 /** Bytes of UTF-8, or UTF-16 code units. */
 type Units = Uint8Array | Uint16Array;
 
-/** Reused buffers: words are compared by the thousand. */
+/** Reused buffers, because thousands of words are compared. */
 let rows = [new Int32Array(64), new Int32Array(64), new Int32Array(64)];
 let units = [new Uint16Array(64), new Uint16Array(64)];
 
@@ -25,7 +25,7 @@ export function editsBetween(a: Units, aLength: number, b: Units, from: number, 
   for (let i = 1; i <= aLength; i++) {
     const first = Math.max(1, i - most);
     const last = Math.min(bLength, i + most);
-    // Outside of this row's band, but read by the next.
+    // Outside of this row's band, but the next row reads it.
     current[first - 1] = first === 1 ? Math.min(i, over) : over;
     let least = current[first - 1];
     for (let j = first; j <= last; j++) {

@@ -8,13 +8,13 @@ import { unescaped } from '../web/unescaped.ts';
 import { partsIn } from './scripts.ts';
 
 const authorKeys = ['author', 'authors'];
-/** Keys of `metadata` with texts, things with a `name` (JSON-LD persons), or lists of these. */
+/** Keys of `metadata` whose values are texts, objects with a `name` (JSON-LD persons), or lists of these. */
 const factKeys = [
   ...authorKeys,
   ...['site_name', 'feed_title'],
   ...['tags', 'folder', 'note', 'highlights', 'description'],
 ];
-/** UTF-16 units per fact and in total; longer ones are texts of their own. */
+/** Max UTF-16 units per fact and in total; longer values are texts of their own. */
 const maxFact = 1000;
 const maxFacts = 4000;
 const emptyWords = /^(?:index|default|html?|php|aspx?|jsp|amp|\d+)$/i;
@@ -42,7 +42,7 @@ export function authorText({ metadata }: Pick<Page, 'metadata'>): string {
   return names.join('\n').slice(0, maxFact).toWellFormed();
 }
 
-/** A text, a thing with a `name`, a highlight with its `quote`, or a list of these. */
+/** Reads a text, an object with a `name`, a highlight with its `quote`, or a list of these. */
 export function textsOf(value: unknown): string[] {
   const values: unknown[] = Array.isArray(value) ? value : [value];
   return values
@@ -54,7 +54,7 @@ function isObject(value: unknown): value is { name?: unknown; quote?: unknown } 
   return typeof value === 'object' && value !== null;
 }
 
-/** Without `www` and public suffixes. A host without other names stays whole. */
+/** Names in a host, without `www` and public suffix. A host without other names stays whole. */
 export function hostWords(domain: string): string {
   const host = domainToUnicode(domain) || domain;
   const { domainWithoutSuffix, subdomain, isIp } = parse(host);
@@ -66,11 +66,11 @@ export function hostWords(domain: string): string {
     .join(' ');
 }
 
-/** Folders of an address that may be asked for; longer beginnings are rarely pasted. */
+/** Max folders of an address that can be searched; longer prefixes are rarely pasted. */
 const mostFolders = 8;
 const longestBeginning = 200;
 
-/** Beginnings of an address by folder, shortest first: `host`, `host/a`; without scheme, `www.`, query, last slash. */
+/** Prefixes of an address by folder, shortest first: `host`, `host/a`; without scheme, `www.`, query, last slash. */
 export function addressBeginnings(url: string): string[] {
   if (!URL.canParse(url)) return [];
   const { host, pathname } = new URL(url);
@@ -85,7 +85,7 @@ export function addressBeginnings(url: string): string[] {
 
 const mostPathWords = 32;
 
-/** Lower-case words of an address' path, as `partsIn`; few, each once. A slug is often the title. */
+/** Lower-case words of an address path, as `partsIn`; few, each once. They often repeat the title. */
 export function pathWords(url: string): string[] {
   if (!URL.canParse(url)) return [];
   const path = normalizeText(unescaped(new URL(url).pathname), 'NFC').toLowerCase();

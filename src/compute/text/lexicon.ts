@@ -1,4 +1,4 @@
-/** Numbers each pair of word and stem, with its other forms. A lexicon only grows; its owner replaces a large one. */
+/** Numbers each pair of word and stem, with its other forms. A lexicon only grows; its owner replaces it when large. */
 import { remembered } from '../structures/remembered.ts';
 import { isOfPairs } from './scripts.ts';
 import { stemIn } from './stemmers.ts';
@@ -8,15 +8,15 @@ const noTerms: readonly number[] = [];
 const everything = Number.POSITIVE_INFINITY;
 
 export class Lexicon {
-  /** By term. Term 0 is punctuation. */
+  /** Word by term. Term 0 is punctuation. */
   readonly words: string[] = [''];
-  /** By stem number; 0 is none. */
+  /** Stem by stem number; 0 is none. */
   readonly stems: string[] = [''];
   /** Stem number by term. */
   readonly stemOf: number[] = [0];
   readonly #firstTerms = new Map<string, number>();
   readonly #otherTerms = new Map<string, number>();
-  /** By language: the term of the same word with its stem there. */
+  /** By language: the term of the same word with its stem in that language. */
   readonly #termsIn = remembered(everything, (language: string) =>
     remembered(everything, (term: number): number => {
       const stem = stemIn(language, this.words[term]) ?? this.stems[this.stemOf[term]];
@@ -30,7 +30,7 @@ export class Lexicon {
     return this.words.length;
   }
 
-  /** `word`: well-formed, '' for none. `others`: terms of its other forms, which have none. */
+  /** `word`: well-formed, '' for none. `others`: terms of its other forms, which have no other forms themselves. */
   term(word: string, stem: string, others: readonly number[] = noTerms): number {
     if (word === '' && stem === '') return 0;
     if (others.length === 0) {
@@ -61,14 +61,14 @@ export class Lexicon {
     return term;
   }
 
-  /** `terms` with their words' stems in a language; unchanged in English or an unknown one. */
+  /** Replaces the stems of `terms` by those of a language. Unchanged in English or an unknown language. */
   inLanguage(terms: Uint32Array, language: string): Uint32Array {
     if (language === 'en' || language === '') return terms;
     const termIn = this.#termsIn(language);
     return terms.map((term) => (term === 0 ? 0 : termIn(term)));
   }
 
-  /** False for a character pair. */
+  /** Whether the term is a stop word. False for a pair of characters. */
   isStop(term: number, language: string): boolean {
     const word = this.words[term];
     return stopWordsOf(language).has(word) && !isOfPairs(word);

@@ -10,7 +10,7 @@ import type { TextPieces } from '../embedding/unigram-tokenizer.ts';
 export const nameTypes = ['person', 'organization', 'place', 'other'] as const;
 export type NameType = (typeof nameTypes)[number];
 
-/** UTF-16 start, end and the place in `nameTypes` of each name, flat, in the order of the text. */
+/** Start, end (UTF-16) and index in `nameTypes` of each name, as a flat list in text order. */
 export type NameSpans = number[];
 
 /** Outside; then begin and inside of each type. */
@@ -22,7 +22,7 @@ const HEADER = 4;
 
 export type NameTagger = ReturnType<typeof openNameTagger>;
 
-/** Errors: RangeError for bytes that are no such file, or not all of it. */
+/** Errors: RangeError if the bytes are another file or incomplete. */
 export function openNameTagger(file: Uint8Array<ArrayBuffer>) {
   if (file.byteLength < 4 * HEADER) throw new RangeError('no weights of names');
   const [magic, version, dim, radius] = new Uint32Array(file.slice(0, 4 * HEADER).buffer);
@@ -38,7 +38,7 @@ export function openNameTagger(file: Uint8Array<ArrayBuffer>) {
     return all.subarray(from - size, from);
   });
   return {
-    /** Evidence of `count` pieces whose states begin at a row. Shape: count × (2 radius + 1) × tags. */
+    /** Evidence of `count` pieces whose states begin at `row`. Shape: count × (2 radius + 1) × tags. */
     evidenceOf(states: Float32Array, row: number, count: number) {
       const evidence = new Float32Array(count * width * TAGS);
       for (let piece = 0; piece < count; piece++) {
@@ -52,7 +52,7 @@ export function openNameTagger(file: Uint8Array<ArrayBuffer>) {
       }
       return evidence;
     },
-    /** `evidence`: of the windows of a text in their order, which may end before its pieces do. */
+    /** `evidence`: of the windows of a text, in order. The windows may end before the pieces do. */
     namesIn(text: string, pieces: TextPieces, evidence: readonly Float32Array[]): NameSpans {
       const step = width * TAGS;
       const count = Math.min(pieces.ids.length, evidence.reduce((sum, { length }) => sum + length, 0) / step);
@@ -61,7 +61,7 @@ export function openNameTagger(file: Uint8Array<ArrayBuffer>) {
       for (const window of evidence) {
         for (let at = 0; at < window.length; at += step, piece++) {
           for (let offset = 0; offset < width; offset++) {
-            // What a piece says of the piece `offset - radius` before it.
+            // Each piece contributes to the piece `offset - radius` before it.
             const of = piece + radius - offset;
             if (of < 0 || of >= count) continue;
             for (let tag = 0; tag < TAGS; tag++) scores[of * TAGS + tag] += window[at + offset * TAGS + tag];
@@ -116,7 +116,7 @@ function bestTags(scores: Float32Array, transitions: Float32Array): Uint8Array {
   return tags;
 }
 
-/** How far the ends of a word are looked for: longer ones are no words of a language. */
+/** Max distance to the ends of a word; no language has longer words. */
 const maxWord = 40;
 const wordPart = /[\p{L}\p{M}\p{N}]/u;
 /** Scripts without spaces between words. */
@@ -124,18 +124,18 @@ const unspaced =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
 const isWordPart = (text: string, at: number) => at >= 0 && at < text.length && wordPart.test(characterAt(text, at));
 
-/** The character that the UTF-16 unit at this offset is of. */
+/** The character to which the UTF-16 unit at this offset belongs. */
 function characterAt(text: string, at: number): string {
   const isSecond = at > 0 && /[\udc00-\udfff]/.test(text[at]);
   return String.fromCodePoint(text.codePointAt(isSecond ? at - 1 : at) ?? 0);
 }
 
-/** Spans of tags, widened to whole words where words are set apart. */
+/** Spans of tags, widened to whole words in scripts with spaces. */
 function spansOf(text: string, { starts, ends }: TextPieces, tags: Uint8Array): NameSpans {
   const spans: NameSpans = [];
   let open = -1;
   for (const [at, tag] of tags.entries()) {
-    // No name goes from one line to the next.
+    // A name does not cross the end of a line.
     if (tag === 0 || (open !== -1 && text.slice(spans[open + 1], starts[at]).includes('\n'))) open = -1;
     if (tag === 0) continue;
     if (open === -1 || tag % 2 === 1) {
@@ -153,7 +153,7 @@ function spansOf(text: string, { starts, ends }: TextPieces, tags: Uint8Array): 
       start--;
     while (end < most && isWordPart(text, end - 1) && isWordPart(text, end) && !unspaced.test(text[end - 1])) end++;
     const last = whole.length - 3;
-    // Two parts of one word are one name.
+    // Two parts of the same word are one name.
     if (last >= 0 && start < whole[last + 1]) whole[last + 1] = Math.max(end, whole[last + 1]);
     else whole.push(start, end, type);
   }
@@ -163,7 +163,7 @@ function spansOf(text: string, { starts, ends }: TextPieces, tags: Uint8Array): 
 const sentenceEnd = /[.!?:\n。！？]/u;
 const opening = /[\s"'(“‘«[„]/u;
 
-/** What a piece looks like, which its states hardly say. */
+/** The shape of a piece (capitals, digits and so on), which its states hardly show. */
 export function shapeOf(text: string, { starts, ends }: TextPieces, at: number, shape: Uint8Array): void {
   const start = starts[at];
   let from = start;

@@ -10,10 +10,10 @@ import lists from '../../../models/word-lists.json' with { type: 'json' };
 import { foldName, withoutJoiners } from '../../domain/normalize-text.ts';
 import { foldAccents } from './scripts.ts';
 
-/** Each is a value, so two that differ are never the same. */
+/** Dates and amounts are values, so two different ones are never merged. */
 const neverMerged: ReadonlySet<string> = new Set(['date', 'amount']);
 
-/** Abbreviations of words, by their place in a name. */
+/** Abbreviations of words, by their position in a name. */
 const [inFront, atEnd, anywhere] = Object.values<Record<string, string>>(lists.abbreviated_words).map(
   (words) => new Map(Object.entries(words)),
 );
@@ -21,19 +21,19 @@ const [inFront, atEnd, anywhere] = Object.values<Record<string, string>>(lists.a
 /** Organisations whose names end in a possessive. */
 const possessiveNames: ReadonlySet<string> = new Set(lists.possessive_names);
 
-/** Most names: nothing has to be removed from them. */
+/** Most names match this: nothing has to be removed from them. */
 const plainName = /^[A-Za-z]+(?: [A-Za-z]+)*$/;
 const notWritten = /[™®©℠]/gu;
 const apostrophes = /['’‘ʼʻ`´＇]/gu;
 const possessive = /(?<=\p{L})['’ʼ＇]s$/iu;
 const betweenNumbers = /(?<=\p{N})[^\p{L}\p{M}\p{N}&]+(?=\p{N})/gu;
-/** `A-Z` is no `AZ`. */
+/** `A-Z` differs from `AZ`. */
 const betweenLetters = /(?<=(?<!\p{L})\p{L})[-–/](?=\p{L}(?!\p{L}))/gu;
-/** Words as they are left once punctuation is gone; a point is one between numbers. */
+/** Words after punctuation is removed; a point between numbers stays. */
 const parts = /&|[\p{L}\p{M}\p{N}.]+[+#\p{Sc}]*/gu;
 const and: ReadonlySet<string> = new Set(['&', 'and', 'und', 'et']);
 const capitals = /^[\p{Lu}\p{N}]+$/u;
-/** A longer word in capitals is no abbreviation. */
+/** A longer word in capitals is not an abbreviation. */
 const longestAbbreviation = 5;
 /** One-word names of up to four letters keep a final point, those of up to three also their accents: `Mass.`, `Co.`, `Cơ`. */
 const shortest = /^\p{Lu}?\p{Ll}{1,3}$/u;
@@ -42,14 +42,14 @@ const spaceOfInitials = /(?<=(?:^| )[\p{Lu}\p{Ll}]) (?=[\p{Lu}\p{Ll}](?: |$))/gu
 const spaceOfWords = /(?<!(?:^| )[\p{Lu}\p{Ll}]) (?![\p{Lu}\p{Ll}](?: |$))/gu;
 const spaceOfDesignation = /(?<=(?:^| )[\p{Lu}\p{Ll}]) (?=\p{N})|(?<=\p{N}) (?=[\p{Lu}\p{Ll}](?: |$))/gu;
 
-/** The form of an abbreviation → the form of the name. An abbreviation of several things (`ECB`, `IRA`) has none. */
+/** Abbreviation → full name, both as forms. Ambiguous abbreviations (`ECB`, `IRA`) are left out. */
 const written: ReadonlyMap<string, string> = new Map(
   Object.entries(lists.abbreviated_names).flatMap(([name, short]) =>
     short.map((each) => [formOf('', each), formOf('', name)] as const),
   ),
 );
 
-/** Null for what is merged with nothing. Any text is a safe input; time is linear in it. */
+/** Null if the name is never merged. Any text is safe input; takes linear time. */
 export function variantOf(type: string, name: string): string | null {
   if (neverMerged.has(type)) return null;
   const form = formOf(type, name);

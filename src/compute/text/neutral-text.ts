@@ -1,10 +1,10 @@
-/** Text for a language model, without invisible characters, which may hide instructions; controls become U+FFFD. */
+/** Text for a language model: removes invisible characters, which may hide instructions; controls become U+FFFD. */
 
 /** Dropped: default ignorables, annotations, CR before LF. Replaced: separators, controls except tab and line feed. */
 const invisible = String.raw`\p{Default_Ignorable_Code_Point}|[\ufff9-\ufffb]|\r(?=\n)`;
 const steering = String.raw`[\p{Zl}\p{Zp}]|(?![\t\n])\p{Cc}`;
 
-/** Scripts whose letters change shape by a following joiner or non-joiner. */
+/** Scripts whose letters change shape before a joiner or non-joiner. */
 const joiningScripts =
   'Adlm Arab Beng Deva Gujr Guru Khmr Knda Mand Mlym Mong Mymr Nkoo Orya Rohg Sinh Syrc Taml Telu Tibt'
     .split(' ')
@@ -16,8 +16,8 @@ const region = String.raw`\u{e0067}\u{e0062}(?:\u{e0065}\u{e006e}\u{e0067}|\u{e0
 const flag = String.raw`\u{1f3f4}${region}`;
 
 /**
- * Invisible characters that affect the display, right after what they change; one of a kind, as a row of them could be
- * a message. Source: Unicode 16, sections 23.2 and 23.4; UTS 51.
+ * Invisible characters that affect the display, right after the character they change. Only one of a kind, as a
+ * sequence could be a hidden message. Source: Unicode 16, sections 23.2 and 23.4; UTS 51.
  */
 const needed = [
   // Emoji sequences and variants; the flags of England, Scotland and Wales.
@@ -43,7 +43,7 @@ export function neutralJson(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [neutralText(key), neutralJson(inner)]));
 }
 
-/** `<` and `>` are JSON escapes, so no tag can begin or end in the line. */
+/** `<` and `>` become JSON escapes, so no tag can begin or end in the line. */
 export function jsonLine(value: unknown): string {
   return JSON.stringify(neutralJson(value)).replace(/[<>]/g, (sign) => (sign === '<' ? '\\u003c' : '\\u003e'));
 }
@@ -51,7 +51,7 @@ export function jsonLine(value: unknown): string {
 const opening = '<untrusted_data source="reading history">';
 const closing = '</untrusted_data>';
 
-/** One JSON value a line in an envelope. No text can close it or open another. */
+/** An envelope with one JSON value per line. No text can close it or open another. */
 export function enveloped(values: readonly unknown[]): string {
   return [opening, ...values.map(jsonLine), closing].join('\n');
 }

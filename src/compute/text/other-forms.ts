@@ -1,12 +1,12 @@
-/** Other forms by which a text is found: `wifi` for `Wi-Fi`, `user` for `getUserName`, `1.2` for `1.2.3`. Linear. */
+/** Other forms that find a text: `wifi` for `Wi-Fi`, `user` for `getUserName`, `1.2` for `1.2.3`. Linear. */
 import { normalizeText, withoutJoiners } from '../../domain/normalize-text.ts';
 
-/** UTF-16 offsets of what is written. */
+/** UTF-16 offsets of the written form. */
 export interface OtherForm {
   start: number;
   end: number;
   word: string;
-  /** `joined`: words as one; `part`: of a longer word, for which it is not searched; `name`: with its marks. */
+  /** `joined`: several words as one; `part`: of a longer word, not searched for it; `name`: with its marks. */
   kind: 'joined' | 'part' | 'name';
 }
 
@@ -25,7 +25,7 @@ const dottedPair = /^\p{L}[\p{L}\p{M}\p{N}]*\.\p{L}[\p{L}\p{M}\p{N}]*$/u;
 /** Longer chains (`state-of-the-art-work`) have no joined spelling. */
 const mostJoined = 3;
 const longestJoined = 24;
-/** `10-year` is never written `10year` as one word: the tokenizers split it. */
+/** `10-year` never becomes `10year`: the tokenizers split it anyway. */
 const splitAnyway = /^\p{N}+$/u;
 const hump = /\p{Ll}\p{Lu}|\p{Lu}{2}\p{Ll}/u;
 const wholeWord = /(?<![\p{L}\p{N}])\p{L}[\p{L}\p{N}]{2,80}(?![\p{L}\p{N}])/gu;
@@ -56,7 +56,7 @@ export function otherForms(text: string): OtherForm[] {
   return forms;
 }
 
-/** Looks at the marks only, which are few: the patterns take ten times as long for a whole text. */
+/** Examines only the marks, which are few: the patterns would take ten times as long for a whole text. */
 function chainsOf(text: string) {
   const chains: { written: string; index: number }[] = [];
   const isLetter = (at: number) => at >= 0 && at < text.length && isOf(letter, text, at);
@@ -78,21 +78,21 @@ function chainsOf(text: string) {
   return { chains, hasVersion, hasDotName };
 }
 
-/** Whether the character that this UTF-16 unit belongs to matches. */
+/** Whether the character of this UTF-16 unit matches. */
 function isOf(pattern: RegExp, text: string, at: number): boolean {
   const unit = text.charCodeAt(at);
   const isSecond = unit >= 0xdc00 && unit <= 0xdfff && at > 0;
   return pattern.test(String.fromCodePoint(text.codePointAt(isSecond ? at - 1 : at) ?? 0));
 }
 
-/** Two capitalised parts are a name (`JavaScript`), unless code is around them: `HttpClient(`. */
+/** Two capitalized parts are a name (`JavaScript`), unless code is around them: `HttpClient(`. */
 function isOfCode(text: string, start: number, end: number): boolean {
   return (
     /[.:]$/.test(text.slice(Math.max(0, start - 4), start)) || /^(?:[(<]|::|\.\p{L})/u.test(text.slice(end, end + 3))
   );
 }
 
-/** `Wi-Fi` as one word; of three words also each two. */
+/** `Wi-Fi` as one word. Of three words, also each adjacent pair. */
 function joinedForms(chains: readonly { written: string; index: number }[]): OtherForm[] {
   const forms: OtherForm[] = [];
   for (const { written, index } of chains) {

@@ -1,16 +1,16 @@
 /**
  * Decides a page's languages once, at indexing; nothing else detects languages (docs/decisions/language-detection.md).
- * A language needs two detectors: eld, nearly always right on its 60 languages; and franc, which rejects 340 others
- * that eld takes for relatives, or else a declaration. Otherwise: unknown.
+ * A language needs two sources: eld, nearly always right on its 60 languages; and franc (which rejects 340 others that
+ * eld takes for related ones) or a declaration. Otherwise the language is unknown.
  */
 import type { AnalyzedText } from './analyze-text.ts';
 import { languageCode, languageOfTag } from './language-tags.ts';
 import { stopWordsOf } from './stop-words.ts';
 
 export interface PageLanguages {
-  /** BCP 47; null: unknown. */
+  /** BCP 47; null if unknown. */
   language: string | null;
-  /** ISO 639-1 of its passages, the page's own first. Empty: unknown, or not known to the index. */
+  /** ISO 639-1 codes of its passages, the page's own first. Empty: unknown, or not known to the index. */
   passage_languages: string[];
 }
 
@@ -21,26 +21,26 @@ interface TokenRange {
   token_to: number;
 }
 
-/** Limits of tokens for stop words and of characters for detectors: more do not help. */
+/** Max tokens for stop words and max characters for detectors: more do not improve the result. */
 const readTokens = 128;
 const readCharacters = 400;
 const confirmedCharacters = 300;
-/** Share of stop words above which a language is certain, and below which another is possible. */
+/** A language is certain above this share of stop words; another one is possible below the second. */
 const surelyEnglish = 0.28;
 const maybeForeign = 0.12;
-/** Fewer Latin words prove nothing: `Halibut` might be Turkish. Fewer than `fewWords` do not outweigh a declaration. */
+/** Fewer Latin words prove nothing: `Halibut` may be Turkish. Below `fewWords`, a declaration outweighs them. */
 const leastWords = 8;
 const fewWords = 24;
 const latinOnly = /^[\p{Script=Latin}\p{Script=Common}\p{Script=Inherited}]*$/u;
 /** franc's score relative to its best: min to confirm a language, max to refute it (bench/language-detection.ts). */
 const confirmed = 0.97;
 const declaredToo = 0.9;
-/** Languages unknown to eld and more probable than franc's small ones: they must not fit better. */
+/** Languages that eld lacks and that are more frequent than franc's small ones. They must not fit better. */
 const relatives = new Set(['af', 'eo', 'gl', 'la', 'mk']);
 /** Max passages tried for further languages, and tried in vain at the beginning: a detector takes milliseconds. */
 const mostTried = 16;
 const mostInVain = 2;
-/** Nearly identical in writing: a declaration decides. */
+/** Written nearly identically, so a declaration decides. */
 const closePairs: ReadonlyMap<string, string> = new Map([
   ['da', 'no'],
   ['hr', 'sr'],
@@ -50,7 +50,7 @@ const ofCharacters = new Set(['zh', 'ja', 'ko']);
 type Detectors = Pick<typeof import('eld/extrasmall') & typeof import('franc-all'), 'eld' | 'francAll'>;
 let detectors: Detectors | undefined;
 
-/** Most texts in English do without the detectors, which take 100 MB and .4 s to load. */
+/** Most English texts do not need the detectors, which take 100 MB and .4 s to load. */
 export class DetectorsNeeded extends Error {}
 
 export async function loadDetectors(): Promise<void> {
@@ -85,7 +85,7 @@ export function decideLanguages(
     if (spoken !== '' && belongs(text, passage, spoken) >= maybeForeign) add(spoken);
     else if (tried++ < most) add(detect(text, passage, declaredCode) || spoken);
   }
-  // A passage that was tried begins the text.
+  // A passage was tried before only if the text begins with it.
   if (counts.size === 0 && tried === 0) add(detect(text, wholeOf(text), declaredCode));
   const detected = [...counts].sort(([, a], [, b]) => b - a).map(([language]) => language);
   const first = detected[0] ?? '';
@@ -100,7 +100,7 @@ export function decideLanguages(
   return { language: declared, passage_languages: known === '' ? [] : [known, ...others] };
 }
 
-/** The page language with most stop words in a passage; the first one if it is short or has none; '' without any. */
+/** The page language with most stop words in a passage; the first one if the passage is short or has none. */
 export function languageOfPassage(text: Part, passage: TokenRange, languages: readonly string[]): string {
   const [first = '', ...others] = languages;
   if (others.length === 0 || stopWords(text, passage, first).words < fewWords) return first;
@@ -121,7 +121,7 @@ function detect({ text, starts, ...part }: Part, range: TokenRange, declared: st
   if (words < (declared === '' ? leastWords : fewWords) && latinOnly.test(sample)) return '';
   const { language } = loadedDetectors().eld.detect(sample);
   const isDeclared = isClose(language, declared);
-  // Templates declare English for any language.
+  // Templates often declare English for texts in any language.
   if (language === '' || (isDeclared && language !== 'en')) return language;
   const fit = fitOf(sample, language);
   if (fit === null) return '';

@@ -1,4 +1,4 @@
-/** The names that a page mentions, from the encoder's spans: each once, as it is written, with its places. Linear. */
+/** The names that a page mentions, from the encoder's spans: each once, as written, with its places. Linear. */
 import { foldName, withoutJoiners } from '../../domain/normalize-text.ts';
 import { headingOf, type PassageToEmbed } from '../embedding/embedding-text.ts';
 import type { NameSpans, NameType } from './name-tags.ts';
@@ -7,28 +7,28 @@ import { variantOf } from './name-variants.ts';
 
 export interface MentionedName {
   type: NameType;
-  /** Folded name: of one type there is one of a key. */
+  /** Folded name; unique among names of one type. */
   key: string;
-  /** Spellings with their places: UTF-16 offsets into the body, start and end in turn; those of the title below 0. */
+  /** Spellings with places: UTF-16 offsets into the body, start and end alternating. Title places are below 0. */
   forms: [form: string, places: number[]][];
 }
 
-/** Names of one page; of more, the most mentioned are kept, and of equals the first. */
+/** Max names per page. The most mentioned are kept; of equals, the first. */
 const maxNames = 200;
 const maxNameLength = 100;
 const maxNameWords = 10;
-/** Spans of a page whose names are counted: some 100,000 words. */
+/** Max spans of a page: some 100,000 words. */
 const maxSpans = 20_000;
 
 const word = /[\p{L}\p{M}\p{N}]+/gu;
 const letter = /\p{L}/u;
 const capital = /\p{Lu}/u;
 const hasCase = /[\p{Lu}\p{Ll}]/u;
-/** What stands around a name and is no part of it. */
+/** Characters before a name that do not belong to it. */
 const leading = /^[^\p{L}\p{N}$€£@#]+/u;
 const trailing = /(?<![^\p{L}\p{M}\p{N})\]+#!?.’'])[^\p{L}\p{M}\p{N})\]+#!?.’']+$/u;
 const possessive = /(?:['’ʼ＇]s|(?<=s)['’ʼ＇])$/u;
-/** Points that belong to the word before them: initials, and short abbreviations. */
+/** Points that belong to the preceding word: initials and short abbreviations. */
 const abbreviation = /(?:^|[\s.])\p{Lu}\.$|(?:^|\s)(?:Jr|Sr|Inc|Corp|Co|Ltd|Bros|St|Mt|No|Dr|Mr|Mrs)\.$/u;
 const address = /:\/\/|www\.|@[^\s@]+\.|^@?[\w-]+\.(?:com|org|net|html?|js|ts|py)$/iu;
 const amount = /\p{Sc}\s?\p{N}/u;
@@ -36,7 +36,7 @@ const amount = /\p{Sc}\s?\p{N}/u;
 const inAddress = /(?:\/\/|www\.)[\w./?%&=#:~+,;@!$*-]*$/iu;
 const code = /[{}<>=;\\^~|_]|\(\)|::|\p{Ll}\(/u;
 
-/** A line of code, of a menu or of numbers: names in it are not written by its author as names. */
+/** Whether it is a line of code, of a menu or of numbers. Words in it are not used as names. */
 function isNoProse(line: string): boolean {
   const visible = line.replace(/\s+/gu, '');
   if (visible.length < 8) return false;
@@ -54,7 +54,7 @@ interface Mention {
   form: string;
 }
 
-/** Spans of a passage as places of the page: those of its section's heading are left out, those of the title are below 0. */
+/** Moves a passage's spans to places of the page. Drops those of its section's heading; title places are below 0. */
 export function spansInPage(spans: NameSpans, { title, bodyAt, charStart }: Omit<PassageToEmbed, 'text'>): NameSpans {
   const placed: NameSpans = [];
   for (let at = 0; at < spans.length; at += 3) {
@@ -98,7 +98,7 @@ function formsOf(mentions: readonly Mention[]): MentionedName['forms'] {
   return [...forms];
 }
 
-/** In the order of the text, none over another; the title's come first. */
+/** In text order, without overlaps. Those of the title come first. */
 function mentionsIn(title: string, body: string, spans: NameSpans): Mention[] {
   const order = Array.from({ length: Math.min(maxSpans, spans.length / 3) }, (_, at) => 3 * at);
   order.sort((a, b) => spans[a] - spans[b] || spans[b + 1] - spans[a + 1]);
@@ -126,17 +126,17 @@ function mentionsIn(title: string, body: string, spans: NameSpans): Mention[] {
   return mentions;
 }
 
-/** What stands between a title and the name of its site. */
+/** Signs between a title and the name of its site. */
 const separators = ['|', '·', '»', '–', '—', '-'].map((sign) => ` ${sign} `);
 
-/** Without the site's name (`Rivers of Ghana - Wikipedia`), if it has at most as many words as what is before it. */
+/** Length without the site's name (`Rivers of Ghana - Wikipedia`), if that has at most as many words as the rest. */
 function lengthWithoutSite(title: string): number {
   const at = Math.max(...separators.map((separator) => title.lastIndexOf(separator)));
   const wordsOf = (part: string) => part.split(/\s+/).length;
   return at > 0 && wordsOf(title.slice(at + 3)) <= wordsOf(title.slice(0, at)) ? at : title.length;
 }
 
-/** From 200 to 300 characters on each side, the same for names near each other. */
+/** From 200 to 300 characters on each side. Equal for names near each other. */
 function lineAround(text: string, at: number): [from: number, to: number] {
   const cell = at - (at % 100);
   const from = Math.max(0, cell - 200);
@@ -167,12 +167,12 @@ function isName(form: string): boolean {
   if (address.test(form) || code.test(form) || amount.test(form)) return false;
   const words = form.match(word) ?? [];
   if (words.length > maxNameWords) return false;
-  // A script without capitals says nothing by a small letter; in the others a name has a capital or a number.
+  // In scripts with capitals, a name has a capital or a number.
   if (hasCase.test(form) && !capital.test(form) && !/\p{N}/u.test(form)) return false;
   return words.join('').length > 1;
 }
 
-/** Names that are exact variants of each other have one type on a page. */
+/** Gives exact variants of a name on one page the same type. */
 function shareTypes(names: Map<string, { types: number[]; mentions: Mention[] }>): void {
   const shared = new Map<string, number[]>();
   for (const name of names.values()) {
@@ -185,7 +185,7 @@ function shareTypes(names: Map<string, { types: number[]; mentions: Mention[] }>
   }
 }
 
-/** A surname counts for the one full name of the page that ends with it. Several people of one surname share none. */
+/** A surname counts for the page's full name that ends with it, unless several people have this surname. */
 function joinSurnames(names: Map<string, { types: number[]; mentions: Mention[] }>): void {
   const person = nameTypes.indexOf('person');
   const bySurname = new Map<string, string | null>();

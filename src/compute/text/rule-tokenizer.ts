@@ -1,6 +1,6 @@
 /**
- * A tokenizer by rules, for queries: wink-nlp takes half a second and 40 MB per thread. It gives the same words and
- * terms as wink (a test compares them), but no costs or sentences.
+ * A tokenizer by rules, for queries, because wink-nlp takes half a second and 40 MB per thread. It gives the same words
+ * and terms as wink (a test compares them), but no costs or sentences.
  */
 import type { Tokenizer } from './wink-tokenizer.ts';
 
@@ -14,12 +14,12 @@ const clitic = /^'(?:s|re|ve|ll|d|m|a)$/i;
 const marks = /^['.,:]+|['.,:]+$/g;
 /** The second part of `F-16A`, which stays whole. */
 const afterLetter = /\p{L}-$/u;
-/** Numbers with suffix: ordinals and decades keep two digits with the letters, times are whole, others are split. */
+/** Numbers with a suffix: ordinals and decades keep two digits with the letters, times stay whole, others are split. */
 const number = /^(\p{N}+(?:[.,:]\p{N}+)*)(\p{L}.*)$/su;
 const wholeNumber = /^(?:\p{N}{1,2}(?:st|nd|rd|th)|(?:\p{N}\p{N})?\p{N}0s|[\p{N}:]+[ap]m)$/u;
 const suffixedPair = /^(\p{N}+)(\p{N}\p{N}(?:s|st|nd|rd|th))$/u;
 
-/** Part lengths of a piece that begins and ends with a letter or digit, or is an acronym. */
+/** Lengths of the parts of a piece that begins and ends with a letter or digit, or is an acronym. */
 function partsOfWord(word: string): number[] {
   const parts = contraction
     .exec(word)

@@ -23,7 +23,7 @@ const piece = new RegExp(
 );
 const ofDictionary = /^[\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
 const ofPairs = /[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{scx=Hang}]/u;
-/** Works for all these scripts. */
+/** The dictionary works for all these scripts. */
 const segmenter = new Intl.Segmenter('th', { granularity: 'word' });
 const letterOrDigit = /[\p{L}\p{N}]/u;
 const sentenceEnd = /[。｡．！？]/;
@@ -58,12 +58,12 @@ export function isIdeograph(word: string): boolean {
   return word.charCodeAt(0) >= firstIdeograph && ideograph.test(word);
 }
 
-/** Its term in a one-character query; '' for other words. */
+/** The term of an ideograph in a one-character query; '' for other words. */
 export function ideographTerm(word: string): string {
   return isIdeograph(word) ? normalizeText(word, 'NFKC') : '';
 }
 
-/** Word borders in a run searched by pairs; ascending, without 0. */
+/** Word borders in a run that is searched by pairs; ascending, without 0. */
 export function wordBorders(characters: readonly string[]): Set<number> {
   const placeAt = new Map<number, number>();
   let length = 0;
@@ -75,7 +75,7 @@ export function wordBorders(characters: readonly string[]): Set<number> {
   return new Set(borders.filter((place) => place > 0));
 }
 
-/** Maximal runs, ascending, without white space only. */
+/** Maximal runs, ascending, except those of white space only. */
 export function findUnspacedRuns(text: string): CharacterRun[] {
   const runs: CharacterRun[] = [];
   if (!mayBeUnspaced.test(text)) return runs;
@@ -121,7 +121,7 @@ export function eachCharacter(text: string, run: CharacterRun, emit: (token: Cha
   flush();
 }
 
-/** Terms of a word, whose scripts may be mixed: pairs, dictionary words, and what is between. */
+/** Terms of a word, whose scripts may be mixed: pairs, dictionary words, and the text between. */
 export function partsIn(word: string): string[] {
   const parts: string[] = [];
   let from = 0;
@@ -133,7 +133,7 @@ export function partsIn(word: string): string[] {
   return [...parts, word.slice(from)].filter((part) => part !== '');
 }
 
-/** Emits a piece's words; returns their end: the last word of a cut piece belongs to the next. */
+/** Emits the words of a piece and returns where they end: the last word of a cut piece belongs to the next piece. */
 function eachDictionaryWord(text: string, from: number, emit: (token: CharacterToken) => void): number {
   const words = [...segmenter.segment(text)];
   if (text.length === longestPiece && words.length > 1) words.pop();
@@ -151,7 +151,7 @@ function eachDictionaryWord(text: string, from: number, emit: (token: CharacterT
 /** Letters without a Unicode decomposition, with their usual respelling. */
 const spelledOut: ReadonlyMap<string, string> = new Map(Object.entries(lists.spelled_out_letters));
 const spelledOutLetters = new RegExp(`[${[...spelledOut.keys()].join('')}]`, 'g');
-/** Languages with significant accents, as `ma`, `má` and `mà` in Vietnamese. */
+/** Languages in which accents distinguish words, as `ma`, `má` and `mà` in Vietnamese. */
 const accented: ReadonlySet<string> = new Set(['vi']);
 
 export function accentsTellWords(language: string): boolean {

@@ -1,4 +1,4 @@
-/** Stems by language: Snowball for 24, wink's Porter stemmer for English; words of others are their own stems. */
+/** Stems by language: Snowball for 24, wink's Porter stemmer for English; other words are their own stems. */
 import { stemmer as arabic } from '@orama/stemmers/arabic';
 import { stemmer as armenian } from '@orama/stemmers/armenian';
 import { stemmer as bulgarian } from '@orama/stemmers/bulgarian';
@@ -63,28 +63,28 @@ function charactersOf(word: string): string {
   return Object.assign(characters, { substring }) as unknown as string;
 }
 
-/** English forms that no stemmer handles, with their bases; not those that are often another word or name: `found`, `met`. */
+/** English forms that no stemmer handles, with their bases; without ambiguous ones such as `found` and `met`. */
 export const irregularForms: ReadonlyMap<string, string> = new Map(
   Object.entries(lists.irregular_forms).flatMap(([base, forms]) => forms.map((form) => [form, base] as const)),
 );
 
-/** For lower-case English words, also irregular ones. Imported alone: the rest of wink's model takes 40 MB. */
+/** For lower-case English words, also irregular. Imported alone, because the rest of wink's model takes 40 MB. */
 export function porterStem(word: string): string {
   return porter(irregularForms.get(word) ?? word);
 }
 
 const bareMark = '\u0002';
 
-/** Latin languages; in others' texts a word of these letters is nearly always English. */
+/** Languages with Latin letters. In texts of other languages, a word of these letters is nearly always English. */
 const latin = new Set(
   'az ca cs da de es et eu fi fr hr hu is it ku lt lv ms nl no pl pt ro sk sl sq sr sv tl tr vi yo'.split(' '),
 );
 const ascii = /^[a-z']+$/;
 
-/** Words only; longer strings are none in any language. */
+/** Words only. No language has longer ones. */
 const word = /^[\p{L}\p{M}][\p{L}\p{M}']{0,63}$/u;
 
-/** Spellings that a stemmer does not know: missing letters, separate endings. */
+/** Spellings that a stemmer does not know: letters to restore, or endings to remove first. */
 const restored: ReadonlyMap<string, (word: string) => string> = new Map(
   Object.entries({
     // As german2 of Snowball, except `ue` after a vowel: `Frauen`, `neue` and `bauen` have no umlaut.
@@ -101,16 +101,16 @@ function beforeApostrophe(word: string): string {
 }
 const umlauts: Readonly<Record<string, string>> = { ae: 'ä', oe: 'ö', ue: 'ü' };
 
-/** The folded stem of a lower-case NFC word; null for a number, a character pair, or a name like `c++`. */
+/** The folded stem of a lower-case NFC word. Null for a number, a pair of characters, or a name like `c++`. */
 export function stemIn(language: string, given: string): string | null {
   if (!word.test(given) || isOfPairs(given) || (ascii.test(given) && !latin.has(language))) return null;
   if (accentsTellWords(language)) return given;
   const written = restored.get(language)?.(given) ?? given;
-  // Some rules leave nothing of a word that is only an ending.
+  // Some rules remove a word completely if it is only an ending.
   return foldAccents(stemmers.get(language)?.(written) || written);
 }
 
-/** Where accents tell words apart, the term for a spelling without them; else null. A control character marks it. */
+/** If accents distinguish words: the term for a spelling without them; else null. A control character marks it. */
 export function bareTerm(language: string, given: string): string | null {
   return accentsTellWords(language) && word.test(given) ? bareMark + foldAccents(given) : null;
 }

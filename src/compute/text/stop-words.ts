@@ -4,14 +4,14 @@ import lists from '../../../models/word-lists.json' with { type: 'json' };
 import { remembered } from '../structures/remembered.ts';
 import { accentsTellWords, foldAccents } from './scripts.ts';
 
-/** English function words, a third of which the package lacks. Without ambiguous ones: `us`, `may`, `will`, `can`. */
+/** English function words; the package lacks a third. Ambiguous ones are missing: `us`, `may`, `will`, `can`. */
 export const englishFunctionWords: ReadonlySet<string> = new Set(lists.function_words);
-/** Codes that differ in detection. */
+/** Codes of the package whose language detectors use another code. */
 const asDetected: Readonly<Record<string, string>> = { nb: 'no', fil: 'tl' };
 
 let written: ReadonlyMap<string, readonly string[]> | undefined;
 
-/** By ISO 639-1, lower case; empty if unknown. */
+/** Stop words of an ISO 639-1 code, in lower case. Empty if the language is unknown. */
 export const stopWordsOf = remembered(1000, (language: string): ReadonlySet<string> => {
   const words = writtenLists().get(language) ?? [];
   return new Set(words.flatMap((word) => [word, ...withoutAccents(language, word)]));

@@ -11,11 +11,11 @@ import { tokenizerView } from './tokenizer-view.ts';
 const fullLength = 4096;
 const longestLength = 8192;
 const maxPending = 8192;
-/** Known to wink, and no abbreviation with a full stop. */
+/** A word that wink knows and that is not an abbreviation with a full stop. */
 const standIn = 'word';
 const plainAscii = /^[\x20-\x7e]*$/;
 
-/** In place of a stretch's number. */
+/** Used instead of a stretch's number. */
 export const UNKNOWN = -1;
 export const CHARACTERS = -2;
 export const LONG_RUN = -3;
@@ -26,11 +26,11 @@ export class TextDigest {
   readonly ends = new Uint32Array(maxPending);
   readonly ids = new Int32Array(maxPending);
   count = 0;
-  /** The digest's stretches, and the entry behind each; for a stand-in the last of its run. */
+  /** The digest's stretches and, for each, its entry; for a stand-in, the last entry of its run. */
   readonly stretches: string[] = [];
   readonly places: number[] = [];
   #length = 0;
-  /** After a mark, until the next word. */
+  /** State after a mark, until the next word. */
   #opened: 'no' | 'byWord' | 'byOther' = 'no';
   #isInRun = false;
 

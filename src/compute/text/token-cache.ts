@@ -1,4 +1,4 @@
-/** Cache of stretches (words with punctuation) and their parts in flat arrays, about 100 bytes each. Most repeat. */
+/** Caches stretches (words with punctuation) and their parts in flat arrays, about 100 bytes each. Most repeat. */
 import { longer, ownCopy } from '../structures/longer.ts';
 import type { Lexicon } from './lexicon.ts';
 import type { WordPart } from './word-terms.ts';
@@ -35,7 +35,7 @@ export class TokenCache {
     return FORMS[this.#forms[id]];
   }
 
-  /** At most 255 units. Returns its number. */
+  /** `surface` has at most 255 units. Returns the number of the stretch. */
   learn(surface: string, parts: readonly WordPart[], form: StretchForm): number {
     const id = this.#ids.size;
     this.#ids.set(ownCopy(surface), id);

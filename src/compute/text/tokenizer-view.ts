@@ -1,10 +1,10 @@
-/** The text for the tokenizer, with equal offsets: plain spaces; unspaced scripts and long runs (quadratic) blanked. */
+/** The text for the tokenizer, with equal offsets: plain spaces; unspaced scripts and long runs become blanks. */
 import { normalizeText } from '../../domain/normalize-text.ts';
 import { remembered } from '../structures/remembered.ts';
 import { type CharacterRun, findUnspacedRuns } from './scripts.ts';
 import { curlyApostrophes } from './word-terms.ts';
 
-/** Its slowest input, `$1$1…`, takes 1 ms for 256 units, 7 ms for 1,024; words and nearly all URLs are shorter. */
+/** The slowest input, `$1$1…`, takes 1 ms for 256 units, 7 ms for 1,024. Words and nearly all URLs are shorter. */
 export const longestRun = 128;
 
 const spaceOrControl = /[\s\p{Cc}\u200b\ufeff]/gu;
@@ -18,7 +18,7 @@ const foreignLetters = /(?!\p{ASCII})(?:\p{L}|\p{N}|(?<=[\p{L}\p{N}\p{M}])\p{M})
 const loneSurrogates = /\p{Surrogate}/gu;
 
 export interface SetAsideRun extends CharacterRun {
-  /** Else a run that is too long. */
+  /** False: the run is too long. */
   unspaced: boolean;
 }
 
@@ -56,7 +56,7 @@ function setLongRunsAside(view: string, runs: SetAsideRun[]): TokenizerView {
   return { view: blank(view, long), runs: runs.concat(long).sort((a, b) => a.start - b.start) };
 }
 
-/** ASCII of equal length, case and kind: the base letter if any. At most one entry per letter of Unicode. */
+/** ASCII of equal length, case and kind: the base letter, if there is one. At most one entry per letter of Unicode. */
 const standIn = remembered(Number.POSITIVE_INFINITY, (character: string) => {
   const base = normalizeText(character, 'NFD')[0];
   let letter = 'x';

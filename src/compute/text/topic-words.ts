@@ -1,14 +1,14 @@
 /**
- * Keywords of topics by class-based TF-IDF (BERTopic, Grootendorst 2022): words and phrases that many of a topic's
- * pages have, and few others of the same language. Pages count, not occurrences: no single page speaks for a topic.
+ * Keywords of topics by class-based TF-IDF (BERTopic, Grootendorst 2022): words and phrases that many pages of a topic
+ * have, and few other pages of the same language. Counts pages, not occurrences, so that no single page dominates.
  */
 import lists from '../../../models/word-lists.json' with { type: 'json' };
 import { findUnspacedRuns } from './scripts.ts';
 import { englishFunctionWords, stopWordsOf } from './stop-words.ts';
 
-/** A word, or a run of words without a stop word between them: a name or a noun phrase, mostly. */
+/** A word, or a run of words without a stop word between them: usually a name or a noun phrase. */
 export interface TopicTerm {
-  /** Stems, under which inflections are counted together. */
+  /** Stems, so that inflections are counted together. */
   key: string;
   surface: string;
 }
@@ -22,33 +22,33 @@ interface TermCounts {
 interface ScoredTerm {
   words: string[];
   key: string;
-  /** Pages of the topic that have it. */
+  /** Number of the topic's pages with this term. */
   pages: number;
   score: number;
 }
 
-/** An ampersand joins capitals only (`R&D`): elsewhere it is what is left of an entity of HTML. */
+/** An ampersand joins only capitals (`R&D`); elsewhere it is the rest of an HTML entity. */
 const word = /\p{L}[\p{L}\p{M}\p{N}]*(?:(?:[-'’.]|(?<=\p{Lu})&(?=\p{Lu}))[\p{L}\p{N}][\p{L}\p{M}\p{N}]*)*/gu;
 /** Addresses and entities of HTML. */
 const markup = /\b(?:https?:\/\/|www\.)[^\s<>"]+|&#?\w+;|<[a-z/][^<>]*>/gi;
 const possessive = /['’]s$/i;
 /** `aren't`, `we'll` */
 const contraction = /(?:n['’]t|['’](?:re|ve|ll|d|m))$/i;
-/** Words that name no subject: of web pages, agencies, times, numbers, legal forms. English ones occur in all languages. */
+/** Words that name no subject: of web pages, agencies, times, numbers, legal forms. English ones for all texts. */
 const boilerplate: ReadonlySet<string> = new Set(lists.website_words);
 const capitalised = /^\p{Lu}/u;
 const mostWords = 3;
 const shortest = 3;
 const longest = 40;
 const shortestUnspaced = 2;
-/** Bounded, as the platform's segmenter takes quadratic time in unspaced scripts. Sentences are shorter. */
+/** Limited, because the platform's segmenter takes quadratic time in unspaced scripts. Sentences are shorter. */
 const letters = /[\p{L}\p{M}\p{N}]{1,1024}/gu;
 
 /** The terms of a text, in order. `language`: ISO 639-1, '' for unknown. `stem` folds inflections. */
 export function createTopicTerms(stem: (word: string) => string): (text: string, language: string) => TopicTerm[] {
   const segmenter = new Intl.Segmenter(undefined, { granularity: 'word' });
   const spaced = (text: string, language: string, isLeftOut: (word: string) => boolean, terms: TopicTerm[]) => {
-    // Where no stop words are known, a run may be of articles.
+    // Without known stop words, a longer run might consist of articles.
     const most = stopWordsOf(language).size > 0 ? mostWords : 1;
     let run: TopicTerm[] = [];
     let end = -1;
@@ -59,7 +59,7 @@ export function createTopicTerms(stem: (word: string) => string): (text: string,
         run = [];
         continue;
       }
-      // `sued | Acme`, and in German, which writes nouns with capitals, `Brot | gebacken`.
+      // Splits at a change of capitals: `sued | Acme`, and in German, which capitalizes nouns, `Brot | gebacken`.
       const isTurn =
         run.length > 0 &&
         capitalised.test(surface) === (language !== 'de') &&
@@ -101,38 +101,38 @@ export function createTopicTerms(stem: (word: string) => string): (text: string,
 }
 
 const keywordsPerTopic = 10;
-/** A keyword is on at least so many pages of its topic, and on this share: nothing that one page alone says. */
+/** Min pages and min share of a topic's pages with a keyword, so that no keyword comes from one page alone. */
 const leastPages = 2;
 const leastShare = 0.04;
-/** It is so many times as frequent on the topic's pages as on the others, both counts smoothed by half a page. */
+/** Min ratio of the frequency on the topic's pages to that on other pages, both counts smoothed by half a page. */
 const leastRatio = 3;
-/** A word on a larger share of other pages is a common one: `your` of advice, `said` of news. */
+/** A word on a larger share of other pages is common: `your` in advice, `said` in news. */
 const mostElsewhere = 0.1;
-/** The other pages of the language are so many for each of the topic, or they do not show what is common. */
+/** Min other pages of the language, relative to the topic's. Fewer do not show which words are common. */
 const leastOthers = 0.1;
-/** Without others to compare with, a word on less of the topic's pages than this does not stand for it. */
+/** Without other pages to compare with, a keyword must be on this share of the topic's pages. */
 const leastShareAlone = 0.3;
-/** Nor, where no stop words are known, does a shorter one: most articles, pronouns and prepositions are shorter. */
+/** It must also have this length if no stop words are known: most articles, pronouns and prepositions are shorter. */
 const shortestAlone = 6;
-/** How much more a phrase counts for each further word: it says more than a word on as many pages. */
+/** Bonus of a phrase per further word: it is more specific than a word on as many pages. */
 const phraseWorth = 0.5;
-/** A term is left out next to a phrase that it is part of when so many of its pages have the phrase. */
+/** A term is dropped if so large a share of its pages also has a listed phrase that contains it. */
 const partShare = 0.4;
-/** Terms kept, of all languages together; past it those on the fewest pages go. About 570 bytes each: 230 MB. */
+/** Max terms of all languages. Above it, terms on the fewest pages are dropped. About 570 bytes each: 230 MB. */
 const maxTerms = 400_000;
-/** Share of `maxTerms` that is left then, so that terms are not gone through for every page. */
+/** Share of `maxTerms` that stays then, so that not every page causes a pass over all terms. */
 const keptTerms = 0.75;
 const maxSurfaces = 4;
-/** A word is written small, or else not all in capitals, when so much of its uses are: titles, beginnings and datelines have capitals. */
+/** A word is shown in lower case, or else not all in capitals, if this share of its uses is: titles, sentence starts and datelines have capitals. */
 const smallShare = 0.3;
-/** Two stems are forms of a word if one begins with the other, of min so many letters, and has at most so many more. */
+/** Two stems are forms of one word if one begins with the other: min common letters, max further letters. */
 const leastCommonLetters = 4;
 const mostLettersMore = 3;
 
 class LanguageWords {
   readonly sizes = new Map<number, number>();
   readonly #terms = new Map<string, TermCounts>();
-  /** Whether terms are without the language's stop words. */
+  /** Whether stop words of the language were removed from the terms. */
   readonly #isSifted: boolean;
   #pages = 0;
 
@@ -177,7 +177,7 @@ class LanguageWords {
     return new Map([...scored].map(([topic, list]) => [topic, this.#chosen(list)]));
   }
 
-  /** How well a term stands for a topic of `size` pages, of which `inTopic` have it, of `pages` that have it at all. */
+  /** Score of a term for a topic of `size` pages: `inTopic` of them contain it, `pages` contain it in total. */
   #scoreOf(key: string, pages: number, inTopic: number, size: number): number {
     if (inTopic < Math.max(leastPages, leastShare * size)) return 0;
     const share = inTopic / size;
@@ -221,7 +221,7 @@ class LanguageWords {
   }
 }
 
-/** `Iraq` and `Iraqi`, `teacher` and `teach`: stems that stemming leaves apart. */
+/** Whether stems that stemming does not join are forms of one word: `Iraq` and `Iraqi`, `teacher` and `teach`. */
 function areForms(a: string, b: string): boolean {
   const [short, long] = a.length < b.length ? [a, b] : [b, a];
   if (short === long) return true;
@@ -230,7 +230,7 @@ function areForms(a: string, b: string): boolean {
 
 export class TopicWords {
   readonly #languages = new Map<string, LanguageWords>();
-  /** Titles of all languages: what sets a topic apart where texts do not. */
+  /** Titles of all languages, which distinguish a topic if texts do not. */
   readonly #titles = new LanguageWords(false);
   readonly #maxTerms: number;
 
@@ -238,7 +238,7 @@ export class TopicWords {
     this.#maxTerms = most;
   }
 
-  /** Count a page's terms and those of its title; `topic` is -1 for a page of none, with which topics are compared. */
+  /** Count the terms of a page and of its title. `topic` -1: a page of no topic, with which topics are compared. */
   add(topic: number, language: string, terms: readonly TopicTerm[], title: readonly TopicTerm[] = []): void {
     const words = this.#languages.get(language) ?? new LanguageWords(stopWordsOf(language).size > 0);
     this.#languages.set(language, words);
@@ -257,7 +257,7 @@ export class TopicWords {
     return [...this.#languages.values(), this.#titles];
   }
 
-  /** Keywords of each topic, best first, in the language of most of its pages that gives any, or from its titles. */
+  /** Keywords of each topic, best first: in the most frequent language of its pages that has any, or from titles. */
   keywords(): Map<number, string[]> {
     const most = new Map<number, number>();
     const found = this.#titles.keywords();

@@ -1,4 +1,4 @@
-/** Tokens and sentence ends by wink-nlp, aligned by token lengths; where wink rewrites text, a plain rule splits it. */
+/** Tokens and sentence ends by wink-nlp, aligned by token lengths. If wink rewrites text, a plain rule splits it. */
 import winkModel from 'wink-eng-lite-web-model';
 import winkNlp, { type Model } from 'wink-nlp';
 
@@ -11,14 +11,14 @@ export interface TokenizedStretches {
   sentenceEnds: { stretch: number; at: number }[];
 }
 
-/** Stretches are short, not empty, without white space. */
+/** Stretches are short, not empty, and contain no white space. */
 export type Tokenizer = (stretches: readonly string[]) => TokenizedStretches;
 
 const plainToken = /[\p{L}\p{M}\p{N}]+|[^\p{L}\p{M}\p{N}\s]/gu;
 
 const ownEntities = (winkModel.metaCER as () => unknown)();
 
-/** Without custom entities: the model 1.8.1 doubles their string at each load and throws after some twenty. */
+/** Without custom entities: model 1.8.1 doubles their string at each load and throws after some twenty loads. */
 export const englishModel: Model = { ...winkModel, metaCER: () => ownEntities };
 
 /** With its own language model (180 ms, 40 MB), which remembers every distinct token. */
@@ -42,7 +42,7 @@ export function createWinkTokenizer(): Tokenizer {
 }
 
 interface Alignment extends Pick<TokenizedStretches, 'firsts' | 'ends'> {
-  /** Per token its stretch, and its end offset there. */
+  /** Stretch of each token, and its end offset there. */
   tokenStretches: number[];
   tokenEnds: number[];
 }

@@ -5,13 +5,13 @@
 import { withoutJoiners } from '../../domain/normalize-text.ts';
 import { foldAccents } from './scripts.ts';
 
-/** Separates title and texts: no phrase crosses it. */
+/** Separates title and texts; no phrase crosses it. */
 export const BREAK = 0;
 
 const plainAscii = /^[\0-\x7f]*$/;
 const unspaced = String.raw`(?!\p{P})[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{scx=Thai}\p{scx=Laoo}\p{scx=Khmr}\p{scx=Mymr}\p{scx=Hang}]`;
 const letter = String.raw`(?!${unspaced})[\p{L}\p{M}\p{N}]`;
-/** Matched in parts: the engine's backtracking would overflow on a word of megabytes. */
+/** Matched in parts, because the engine's backtracking would overflow on a word of megabytes. */
 const word = new RegExp(`${unspaced}|((?:${letter}){1,1000})`, 'gu');
 const inWord = String.raw`(?:${letter}|[\p{Join_C}\u00ad\u2060])`;
 const behindWord = new RegExp(`(?<=${inWord})`, 'uy');
@@ -26,7 +26,7 @@ export function wordBytes(text: string): number[] {
   return plainAscii.test(lower) ? asciiWords(lower) : foldedWords(foldAccents(withoutJoiners(lower)));
 }
 
-/** End of the word across `at`; `at` if none. */
+/** End of the word that contains `at`; `at` if none does. */
 export function endOfWord(text: string, at: number): number {
   behindWord.lastIndex = at;
   if (!behindWord.test(text)) return at;
@@ -52,7 +52,7 @@ function asciiWords(text: string): number[] {
 function foldedWords(text: string): number[] {
   const bytes: number[] = [];
   let hash = OFFSET;
-  /** Of the previous part, which may continue. */
+  /** End of the previous part, which may continue. */
   let end = -1;
   for (const { 0: letters, 1: run, index } of text.matchAll(word)) {
     if (run !== undefined && index === end) bytes.pop();
@@ -68,7 +68,7 @@ function mixed(hash: number, code: number): number {
   return Math.imul(hash ^ code, PRIME);
 }
 
-/** 1 to 255. */
+/** Maps a hash to 1 to 255. */
 function byteOf(hash: number): number {
   return 1 + ((((hash >>> 24) ^ (hash >>> 16) ^ (hash >>> 8) ^ hash) & 0xff) % 255);
 }

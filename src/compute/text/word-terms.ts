@@ -1,10 +1,10 @@
-/** A token's words, terms and cost. Compound tokens (`covid-19`, a URL) are split so that each part is found. */
+/** A token's words, terms and cost. Compound tokens (`covid-19`, a URL) are split so that each part can be found. */
 import { normalizeText, withoutJoiners } from '../../domain/normalize-text.ts';
 import { ownCopy } from '../structures/longer.ts';
 import { otherForms } from './other-forms.ts';
 import { foldAccents } from './scripts.ts';
 
-/** Contract ("token_count"): longer runs count one token per four characters. */
+/** Contract ("token_count"): a longer run counts as one token per four characters. */
 const longRun = 32;
 const charactersPerToken = 4;
 
@@ -16,7 +16,7 @@ const number = /^[\p{N}]+(?:[.,:٫٬][\p{N}]+)*$/u;
 const clitic = /^[\p{L}\p{M}]*'[\p{L}\p{M}]+$/u;
 /** Single terms with a dot, comma or apostrophe: `U.S.`, `etc.`, `1,000.5`, `n't`. */
 const wholeForms = [oneWord, acronym, shortened, number, clitic];
-/** Always split; the tokenizer stops splitting once it has seen the lower-case word. */
+/** Always split. The tokenizer stops splitting once it has seen the lower-case word. */
 const cliticEnd = /^(.+?)(?:n't|'(?:s|re|ve|ll|d|m))$/i;
 /** Elided words of French and Italian: `l'eau`, `dell'arte`, `qu'il`. */
 export const elision =
@@ -26,11 +26,11 @@ const grouped = /^\p{N}{1,3}(?:,\p{N}{3})+(?:\.\p{N}+)?$/u;
 /** Not after a letter (`CO2,300`), nor in a list (`1,200,300,4`). */
 const thousands = String.raw`(?<![\p{L}\p{M}\p{N}]|\p{N}[.,])\p{N}{1,3}(?:,\p{N}{3})+(?:\.\p{N}+)?(?![.,]?\p{N})`;
 const dotted = String.raw`(?<!\p{N})\p{N}+(?:\.\p{N}+)+`;
-/** A marked number is one term anywhere, so `3.11.4` finds `v3.11.4`, and `1299` finds `-1,299`. */
+/** A number with a mark is one term, so `3.11.4` finds `v3.11.4`, and `1299` finds `-1,299`. */
 const markedNumber = new RegExp(`${thousands}|${dotted}`, 'gu');
 const inWord = String.raw`\p{L}\p{M}\p{N}\p{Join_C}\u00ad\u2060`;
 const wordOrRest = new RegExp(`${thousands}|${dotted}|(?:(?!${dotted})[${inWord}])+|[^${inWord}]+`, 'gu');
-/** Input of the stemmer, which misreads digits and is quadratic in the length. */
+/** Max input of the stemmer, which misreads digits and takes quadratic time. */
 const stemmable = /^[a-z']{1,32}$/;
 const searchable = /[\p{L}\p{N}\p{Emoji_Presentation}]/u;
 export const curlyApostrophes = /[‘’ʼ＇]/g;
@@ -46,7 +46,7 @@ export interface WordPart {
   word: string;
   stem: string;
   cost: number;
-  /** Forms that end here (other-forms.ts): found, but not counted. */
+  /** Other forms that end here (other-forms.ts). They are found, but not counted. */
   others?: readonly { word: string; stem: string }[];
 }
 
@@ -94,7 +94,7 @@ export function createWordTerms(stem: (word: string) => string): (surface: strin
     }
     if (wholeForms.some((form) => form.test(bare)) || !searchable.test(surface))
       return [part(surface, 0, tokenCost(surface.length))];
-    // Distributes the token's cost: a part pays where it passes the next whole token.
+    // Distributes the token's cost: a part costs one each time it passes the next whole token.
     const total = tokenCost(surface.length);
     return [...surface.matchAll(wordOrRest)].map((match) => {
       const spent = Math.ceil((match.index * total) / surface.length);
@@ -104,7 +104,7 @@ export function createWordTerms(stem: (word: string) => string): (surface: strin
   return describe;
 }
 
-/** Makes each marked number a token: the tokenizer splits `v3.11.4` into five. Returns `ends` if unchanged. */
+/** Makes each marked number a token; the tokenizer splits `v3.11.4` into five. Returns `ends` if nothing changes. */
 export function endsAroundNumbers(surface: string, ends: readonly number[]): readonly number[] {
   const cut = Array.from(surface.matchAll(markedNumber), ({ 0: number, index }) => ({
     start: index,
@@ -116,7 +116,7 @@ export function endsAroundNumbers(surface: string, ends: readonly number[]): rea
   return [...new Set([...whole, ...borders])].sort((a, b) => a - b);
 }
 
-/** `parts` with the costs of `others`, each added to the part it begins in. */
+/** `parts` with the costs of `others`: each cost is added to the part in which the other begins. */
 export function withCostsOf(others: readonly WordPart[], parts: readonly WordPart[]): WordPart[] {
   return parts.map((part) => {
     const within = others.filter(({ start }) => part.start <= start && start < part.end);
@@ -124,7 +124,7 @@ export function withCostsOf(others: readonly WordPart[], parts: readonly WordPar
   });
 }
 
-/** `parts` of a stretch with its other forms, each at the part in which it ends. `describe`: see `createWordTerms`. */
+/** `parts` of a stretch with its other forms, each at the part where it ends. `describe`: see `createWordTerms`. */
 export function withOtherForms(
   surface: string,
   parts: readonly WordPart[],

@@ -1,4 +1,4 @@
-/** Chooses captions: by people before automatic ones, both in a listed language before any other. */
+/** Chooses captions: manual before automatic ones, and for both, a listed language before any other. */
 import type { CaptionForm, CaptionTrack } from './video-info.ts';
 
 export interface CaptionWishes {
@@ -12,7 +12,7 @@ export interface ChosenCaptions {
   form: CaptionForm;
 }
 
-/** Best first; '' is unknown and may be one of them. */
+/** Best first. '' is unknown and may be one of them. */
 const readable = ['vtt', 'srt', ''];
 
 /** Null without usable captions. `own`: the video's language, if known. */
@@ -55,7 +55,7 @@ function bestForm(forms: readonly CaptionForm[]): CaptionForm | null {
   return null;
 }
 
-/** Without marks and numbers of sites: `en-orig`, `en-nP7-2PuUl7o`. */
+/** Removes additions and numbers of sites: `en-orig`, `en-nP7-2PuUl7o`. */
 function tagOf(lang: string): string {
   return (
     /^[a-z]{2,3}(?:[-_](?!orig$)[a-z]{4})?(?:[-_](?:[a-z]{2}|\d{3}))?(?=$|-orig$|-[\w-]{11}$)/i

@@ -10,9 +10,9 @@ export interface Cue {
 }
 
 const maxSpeakerLength = 100;
-/** Longest plausible time, in seconds. */
+/** Max plausible time, seconds. */
 export const maxTimeS = 1e8;
-/** `1:02:03.5`, `62:03,5` or `3723.5`, with bounded digits. */
+/** `1:02:03.5`, `62:03,5` or `3723.5`, with a limited number of digits. */
 const clock = /^(?:(?:(\d{1,4}):)?(\d{1,4}):)?(\d{1,7})(?:[.,](\d{1,9}))?$/;
 
 /** Hours and minutes are optional; null if invalid. */
@@ -32,7 +32,7 @@ export function speakerName(text: string): string | null {
   return name.slice(0, maxSpeakerLength) || null;
 }
 
-/** By time; cues without one follow their predecessor. */
+/** Sorts by time. Cues without a time follow their predecessor. */
 export function inOrder(cues: readonly Cue[]): Cue[] {
   let last = 0;
   return cues

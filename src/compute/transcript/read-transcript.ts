@@ -25,7 +25,7 @@ const formatsByEnding = new Map<string, TranscriptFormat>([
   ['txt', 'text'],
 ]);
 
-/** By content type, or else file extension; null if unknown. */
+/** By content type, otherwise by file extension; null if unknown. */
 export function transcriptFormat(type: string, url: string): TranscriptFormat | null {
   const plain = type.split(';', 1)[0].trim().toLowerCase();
   const ending = /\.([a-z]{3,4})(?:[?#]|$)/i.exec(url.slice(-2000))?.[1].toLowerCase() ?? '';
@@ -34,7 +34,7 @@ export function transcriptFormat(type: string, url: string): TranscriptFormat | 
   return (byType === 'text' ? (byEnding ?? byType) : (byType ?? byEnding)) ?? null;
 }
 
-/** Content takes precedence over the declared type, which is unreliable. Errors: none; empty if unreadable. */
+/** The content takes precedence over the declared type, which is unreliable. Errors: none; empty if unreadable. */
 export function readTranscript(text: string, called: TranscriptFormat | null): Cue[] {
   switch (sniffed(text) ?? called ?? 'text') {
     case 'captions':
@@ -73,7 +73,7 @@ function readPlainTranscript(text: string): Cue[] {
 const blocks = new Set('p div li ul ol dl dd dt tr td blockquote section article h1 h2 h3 h4 h5 h6 br hr'.split(' '));
 const silent = new Set(['script', 'style', 'title', 'template', 'noscript']);
 
-/** Deeper elements are skipped: the parser is quadratic in them. */
+/** Deeper elements are skipped, because the parser takes quadratic time in the depth. */
 const maxDepth = 512;
 const sliceLength = 65_536;
 
@@ -160,7 +160,7 @@ function cueOf(segment: unknown): Cue[] {
   ];
 }
 
-/** Some write numbers as texts. */
+/** Some files write numbers as strings. */
 function seconds(value: unknown): number | null {
   const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
   return typeof number === 'number' && number >= 0 && number <= maxTimeS ? number : null;
@@ -198,13 +198,13 @@ interface TimedLines {
   lines: string[];
 }
 
-/** In characters: two times and settings. */
+/** Max characters of a time line: two times and settings. */
 const maxTimeLine = 400;
 const arrow = '-->';
-/** Maximum gap of touching cues, in seconds; overlapping ones also touch, up to a maximum length. */
+/** Max gap between touching cues, seconds. Overlapping ones also touch, up to a maximum length. */
 const touchingS = 0.1;
 const overlapS = 10;
-/** Lines compared with the previous cue: no screen shows more. */
+/** Max lines compared with the previous cue; no screen shows more. */
 const maxRolledLines = 8;
 /** `<v Name>`, `<v.loud Name>`: WebVTT's voices. */
 const voice = /<v(?:\.[^\s<>]{0,100})?\s([^<>]{1,200})>/i;
@@ -229,7 +229,7 @@ function timedLinesOf(text: string): TimedLines[] {
   const lines = text.replace(/^\ufeff/, '').split(/\r\n?|\n/);
   const isVtt = lines[0].startsWith('WEBVTT');
   const found: TimedLines[] = [];
-  /** Lines since the last blank one outside of cues: an identifier, a comment, or words after a blank line. */
+  /** Lines since the last blank one, outside of cues: an identifier, a comment, or words after a blank line. */
   let loose: string[] = [];
   let open: TimedLines | null = null;
   const settle = () => {
@@ -240,7 +240,7 @@ function timedLinesOf(text: string): TimedLines[] {
   };
   for (const line of lines) {
     const times = timesOf(line);
-    // A line of spaces continues a WebVTT cue but ends one of SRT.
+    // A line of spaces continues a cue in WebVTT but ends it in SRT.
     const isBlank = isVtt ? line === '' : line.trim() === '';
     if (times !== null) {
       dropNumber(open?.lines ?? loose, open === null ? 0 : 1);
@@ -315,7 +315,7 @@ function cleanLines(text: string): string[] {
     .filter((line) => line !== '');
 }
 
-/** Words of `lines` that the previous cue has not shown. Dropped lines equal ones just shown, so no word is lost. */
+/** Words of `lines` that the previous cue has not shown. Only lines just shown are dropped, so no word is lost. */
 function freshWords(shown: readonly string[], lines: readonly string[]): string {
   for (let count = Math.min(shown.length, lines.length, maxRolledLines); count > 0; count--) {
     const isRepeated = lines.slice(0, count).every((line, i) => line === shown[shown.length - count + i]);

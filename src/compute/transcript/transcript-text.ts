@@ -13,22 +13,22 @@ export interface TranscriptText {
   sections: Section[];
 }
 
-/** Seconds per section: at 120 to 180 words a minute 270 to 410 tokens, a chunk of `chunking.target_tokens` (448). */
+/** Seconds per section: 270 to 410 tokens at 120 to 180 words a minute, near `chunking.target_tokens` (448). */
 const windowS = 120;
-/** Limit for a section without a sentence end. */
+/** Max seconds of a section without a sentence end. */
 const longestWindowS = 150;
-/** About; longer transcripts have longer windows. */
+/** Approximate maximum: longer transcripts have longer windows. */
 const maxSections = 2000;
-/** A chapter begins with the nearest cue, not the next one. */
+/** A chapter begins with the nearest cue, at most this much before it, seconds. */
 const chapterToleranceS = 0.5;
-/** A paragraph ends at a pause of this many seconds, or a sentence end after this many characters. */
+/** A paragraph ends at a pause of this many seconds, or at a sentence end after this many characters. */
 const pauseS = 3;
 const paragraphLength = 600;
 
 const sentenceEnd = /[.!?…。！？]["'”’)\]]{0,3}$/;
 const unspaced = /[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{scx=Thai}\p{scx=Laoo}\p{scx=Khmr}\p{scx=Mymr}]$/u;
 
-/** `chapters` in any order. The first of a speaker's consecutive cues starts with the name: `Ada: …`. */
+/** `chapters` in any order. Before the first of a speaker's consecutive cues comes the name: `Ada: …`. */
 export function transcriptText(cues: readonly Cue[], chapters: readonly Chapter[] = []): TranscriptText {
   const parts: string[] = [];
   let length = 0;
@@ -61,11 +61,11 @@ function endsParagraph(previous: Cue | undefined, cue: Cue, length: number): boo
 
 type Border = Pick<Section, 'title' | 'start_s'>;
 
-/** Call for each cue in order: returns the section that begins, or null. */
+/** Returns a function to call for each cue in order. It returns the section that begins, or null. */
 function sectionBorders(cues: readonly Cue[], chapters: readonly Chapter[]) {
   const titles = [...chapters].sort((a, b) => a.startS - b.startS).slice(0, maxSections);
   const times = cues.flatMap(({ startS }) => startS ?? []);
-  // Ignores the last thousandth: one absurd time would stretch all sections.
+  // Ignores the last thousandth, because one absurd time would stretch all sections.
   const lastS = times[Math.floor(0.999 * (times.length - 1))] ?? 0;
   const stretch = Math.max(1, lastS / windowS / maxSections);
   let next = 0;

@@ -4,7 +4,7 @@ import { itemUrl, oneLine } from '../feed/feed.ts';
 import { parsedJson } from '../structures/json-fields.ts';
 
 export interface CaptionTrack {
-  /** The site's name, such as `en`, `en-US`, `de-orig`. */
+  /** The name used by the site, such as `en`, `en-US`, `de-orig`. */
   lang: string;
   automatic: boolean;
   forms: CaptionForm[];
@@ -19,7 +19,7 @@ export interface VideoInfo {
   lang: string | null;
   published_at: string | null;
   duration_s: number | null;
-  /** `later`: not yet shown; `live`: still live. */
+  /** `later`: not yet available; `live`: still live. */
   state: 'later' | 'live' | 'there';
   chapters: { startS: number; title: string | null }[];
   captions: CaptionTrack[];
@@ -29,7 +29,7 @@ export interface VideoEntry {
   url: string;
   title: string | null;
   published_at: string | null;
-  /** A nested list: a channel's tab, a playlist. */
+  /** Whether the entry is a list: a channel's tab, a playlist. */
   isList: boolean;
 }
 
@@ -37,7 +37,7 @@ export interface VideoList {
   kind: 'list';
   title: string | null;
   entries: VideoEntry[];
-  /** The only video of a list, as on a page that embeds one. */
+  /** The only video of a list, such as a page that embeds one. */
   only: VideoInfo | null;
 }
 
@@ -46,7 +46,7 @@ const maxChapters = 2000;
 const maxLanguages = 1000;
 const maxForms = 20;
 const maxDepth = 3;
-/** Their date is the last change of the page, from its server. */
+/** Sites whose date is the last change of the page, as reported by the server. */
 const withoutDates = new Set(['Generic', 'HTML5MediaEmbed']);
 
 const title = z
@@ -61,7 +61,7 @@ const captionForm = z.object({
   /** Null in a `CaptionForm` with `data`. */
   url: webUrl.nullable().catch(null),
   data: z.string().max(longestCaptions).nullable().catch(null),
-  /** '' if unknown; "unknown_video" means an address without extension. */
+  /** '' if unknown. "unknown_video" means an address without extension. */
   ext: z
     .string()
     .max(20)
@@ -133,7 +133,7 @@ function videoOf(value: unknown): VideoInfo | null {
   return {
     kind: 'video',
     url: read.data.webpage_url,
-    // yt-dlp numbers the videos of unknown sites.
+    // yt-dlp adds numbers to videos of unknown sites.
     title: extractor_key === 'HTML5MediaEmbed' ? (read.data.title?.replace(/ \(1\)$/, '') ?? null) : read.data.title,
     uploader: read.data.uploader ?? read.data.channel ?? read.data.creator,
     site: extractor_key !== null && withoutDates.has(extractor_key) ? null : extractor_key,
@@ -148,13 +148,13 @@ function videoOf(value: unknown): VideoInfo | null {
   };
 }
 
-/** Without those that a machine translated. */
+/** Without machine-translated tracks. */
 function tracksOf(byLanguage: z.infer<typeof captions>, automatic: boolean): CaptionTrack[] {
   return Object.entries(byLanguage)
     .slice(0, maxLanguages)
     .flatMap(([lang, forms]) => {
       const usable = forms
-        // Excludes playlists of pieces, and chat.
+        // Excludes playlists of fragments, and chat.
         .filter((form) => (form.url !== null || form.data !== null) && !form.protocol.startsWith('m3u8'))
         .slice(0, maxForms);
       const isTranslated =

@@ -1,4 +1,4 @@
-/** Decides for each resolved address whether it may be fetched: public ones, and those that the operator lists. */
+/** Decides whether a resolved address may be fetched: public addresses, and those that the operator lists. */
 import ipaddr from 'ipaddr.js';
 import { normalizeDomain } from './domain-match.ts';
 
@@ -22,7 +22,7 @@ export function addressPolicy(allowPrivateHosts: readonly string[]) {
   const ranges = rules.flatMap((rule) => ('range' in rule ? [rule.range] : []));
   const isListed = (address: Address) => ipaddr.subnetMatch(address, { listed: ranges }) === 'listed';
   return {
-    /** Whether the operator lists a host (as by the URL parser) by name or address. */
+    /** Whether the operator lists this host name or address (in the URL parser's form). */
     lists: (hostname: string): boolean => {
       const address = addressOf(hostname);
       if (address !== null) return isListed(address);
@@ -60,7 +60,7 @@ function addressOf(text: string): Address | null {
   return isPlain(bare) ? ipaddr.process(bare) : null;
 }
 
-/** No form that the URL parser normalizes (`127.1`), and no `::1.2.3.4`, which ipaddr.js reads as `::ffff:1.2.3.4`. */
+/** Not a form that the URL parser rewrites (`127.1`), nor `::1.2.3.4`, which ipaddr.js reads as `::ffff:1.2.3.4`. */
 function isPlain(text: string): boolean {
   return ipaddr.IPv4.isValidFourPartDecimal(text) || (ipaddr.IPv6.isValid(text) && !/^::\d+\./.test(text));
 }

@@ -1,6 +1,6 @@
 /**
  * The URL that identifies a page: without default port, user name, password, tracking parameters and fragment (except
- * `#!` and `#/`); path and order as given. With `known_addresses`, known forms of a page have one address.
+ * `#!` and `#/`); path and order as given. With `known_addresses`, the known forms of a page get one address.
  */
 import known from '../../../models/known-addresses.json' with { type: 'json' };
 import { rememberedOf } from '../structures/remembered.ts';
@@ -14,24 +14,24 @@ import {
 } from './known-addresses.ts';
 
 export interface CanonicalizeSettings {
-  /** Parameters to drop, case-insensitive; a trailing `*` matches any ending. */
+  /** Parameters to drop, ignoring case. A trailing `*` matches any ending. */
   tracking_params: readonly string[];
   /** Domain, or domain and path prefix → the only parameters kept there and below; longest domain first, then path. */
   keep_params: Readonly<Record<string, readonly string[]>>;
-  /** Also apply known-addresses.ts. Absent in rules of earlier versions. */
+  /** Also apply known-addresses.ts. Missing in rules of earlier versions. */
   known_addresses?: boolean | undefined;
 }
 
 /** Contract, "Ingest semantics": the default set. */
 export const defaultTrackingParams = ['utm_*', 'fbclid', 'gclid', 'ref', 'si'];
 
-/** Pages that few of many parameters identify. A time in a video is no page. */
+/** For sites where few of many parameters identify a page. A start time in a video does not identify a page. */
 export const presetKeepParams: Record<string, readonly string[]> = known.preset_keep_params;
 
 export type CanonicalUrl = { canonical_url: string; domain: string };
 
 const schemeAndHost = /^[a-z][a-z0-9+.-]*:\/\/([^/?#\\]+)/i;
-/** Schemes of scripts or inline content. */
+/** Schemes of scripts or inline content, which do not address a page. */
 const noPage = /^(?:javascript|vbscript|data|blob):/i;
 const keptFragment = /^#[!/]/;
 
@@ -62,7 +62,7 @@ export function withoutQuery(url: string): string {
   return url.replace(/^([^?#]*)\?[^#]*/, '$1');
 }
 
-/** The address to fetch: the form that was read, such as an archived copy, without tracking; or the canonical URL. */
+/** The address to fetch: the one that was read, such as an archived copy, without tracking; or the canonical URL. */
 export function addressToFetch(
   { canonical_url, original_url }: { canonical_url: string; original_url: string },
   settings: CanonicalizeSettings,
@@ -74,13 +74,13 @@ export function addressToFetch(
   return 'invalid' in read || read.domain === canonical.domain ? canonical_url : read.canonical_url;
 }
 
-/** The host as written, comparable; '' for no address. */
+/** The host as given, normalized for comparison; '' if the text is not an address. */
 export function hostOf(url: string): string {
   const written = canonicalizeUrl(url, { tracking_params: [], keep_params: {} });
   return 'invalid' in written ? '' : written.domain;
 }
 
-/** URLs that people take for equal: http or https, with or without `www.` and a last slash; at most 7. */
+/** URLs that users treat as equal: http or https, with or without `www.` and a last slash; at most 7. */
 export function addressesLike(canonicalUrl: string): string[] {
   const { protocol, host, pathname, search, hash } = new URL(canonicalUrl);
   if (protocol !== 'https:' && protocol !== 'http:') return [];
@@ -93,7 +93,7 @@ export function addressesLike(canonicalUrl: string): string[] {
     .filter((address) => address !== canonicalUrl);
 }
 
-/** With its `?`, or '' if empty. Keeps order and spelling. */
+/** The query with its `?`, or '' if it is empty. Keeps order and spelling. */
 function keptQuery({ search, pathname }: URL, domain: string, settings: CanonicalizeSettings): string {
   if (search === '') return '';
   const onlyKept = keptParams(domain, pathname, settings.keep_params);
@@ -151,12 +151,12 @@ function parameterName(parameter: string): string {
   return new URLSearchParams(name).keys().next().value ?? name;
 }
 
-/** `%e4` and `%E4` are the same octet (RFC 3986, 6.2.2.1). Decodes nothing: some servers distinguish. */
+/** `%e4` and `%E4` are the same octet (RFC 3986, 6.2.2.1). Decodes nothing, as some servers distinguish the forms. */
 function upperCaseEscapes(text: string): string {
   return text.includes('%') ? text.replace(/%[0-9a-f]{2}/gi, (octet) => octet.toUpperCase()) : text;
 }
 
-/** An address from a header. Node decodes headers as Latin-1, so other bytes than ASCII are percent-encoded. */
+/** An address from a header. Node decodes headers as Latin-1, so bytes other than ASCII are percent-encoded. */
 export function addressInHeader(value: string): string {
   return value.replace(/[\x80-\xff]/g, (byte) => `%${byte.charCodeAt(0).toString(16).toUpperCase()}`);
 }

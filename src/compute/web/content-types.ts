@@ -1,4 +1,4 @@
-/** Generic types, of file storage and download links. */
+/** Generic types, as sent by file storage and download links. */
 export const unnamedTypes: readonly string[] = [
   'application/octet-stream',
   'binary/octet-stream',
@@ -7,7 +7,7 @@ export const unnamedTypes: readonly string[] = [
   'application/download',
 ];
 
-/** `audio` types that are playlists or note data. */
+/** `audio` types of playlists and note data. */
 const noRecordings = /^audio\/(?:(?:x-)?mpegurl|(?:x-)?scpls|(?:x-|sp-)?midi)$/;
 /** Types also used for recordings; the file extension decides. */
 const vagueTypes = new Set(['', ...unnamedTypes, 'text/plain', 'video/mp4', 'application/mp4', 'video/ogg']);

@@ -2,9 +2,9 @@
 /** RFC 1035, 2.3.4: characters of a host, and of a label. */
 const maxHostLength = 253;
 const maxLabelLength = 63;
-/** Longest written form: with all letters escaped no host is longer. Parsing takes quadratic time. */
+/** Max characters as written: with all letters escaped, no valid host is longer. Parsing takes quadratic time. */
 const maxWrittenLength = 1024;
-/** Ends a sentence about what a host must be. */
+/** Used at the end of an error message about hosts. */
 export const tooLong = { invalid: `of at most ${maxHostLength} characters` };
 
 /** `a.example.com` matches `example.com`, `notexample.com` does not. */
@@ -13,7 +13,7 @@ export function domainMatches(domain: string, pattern: string): boolean {
   return domain.length === pattern.length || domain[domain.length - pattern.length - 1] === '.';
 }
 
-/** A typed site or address, such as `example.com/private`: path in lower case, with a final slash. Else null. */
+/** A site or address as typed, such as `example.com/private`, in lower case with a final slash. Else null. */
 function placeOf(place: string): { domain: string; path: string } | null {
   const bare = place.trim().replace(/^https?:\/\//i, '');
   const [host] = bare.split('/', 1);
@@ -25,7 +25,7 @@ function placeOf(place: string): { domain: string; path: string } | null {
 
 export const isPlace = (place: string): boolean => placeOf(place) !== null;
 
-/** Whether a page is below one of these sites or addresses; each `isPlace`. */
+/** Whether a page is below one of these sites or addresses. Each must pass `isPlace`. */
 export function isPageUnder({ canonical_url }: { canonical_url: string }, places: readonly string[]): boolean {
   if (places.length === 0) return false;
   const { hostname, pathname } = new URL(canonical_url);
@@ -36,7 +36,7 @@ export function isPageUnder({ canonical_url }: { canonical_url: string }, places
   });
 }
 
-/** A domain and its parents, longest first, without those too long for a host. */
+/** A domain and its parents, longest first. Skips those too long for a host. */
 export function* domainSuffixes(domain: string): Generator<string> {
   for (let at = 0; ; ) {
     if (domain.length - at <= maxHostLength) yield domain.slice(at);
@@ -63,7 +63,7 @@ export function isTooLongToRead(host: string): boolean {
   return host.length > maxWrittenLength;
 }
 
-/** Lower case, without the final dot. `hostname`: of the URL parser. `{invalid}`: the end of a sentence about hosts. */
+/** Lower case, without the final dot. `hostname`: of the URL parser. `{invalid}`: the end of an error message. */
 export function normalizeHost(hostname: string): string | { invalid: string } {
   const lower = hostname.toLowerCase();
   const host = lower.endsWith('.') ? lower.slice(0, -1) : lower;

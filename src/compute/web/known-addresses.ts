@@ -1,19 +1,19 @@
-/** Tracking parameters, and several addresses of one page on known sites. No rule may make one address of two pages. */
+/** Tracking parameters, and equivalent addresses of pages on known sites. No rule may give two pages one address. */
 import known from '../../../models/known-addresses.json' with { type: 'json' };
 import { domainMatches, normalizeHost } from './domain-match.ts';
 import { unescaped } from './unescaped.ts';
 
-/** Identify a click, campaign or reader; `*` is any ending. Dropped only with a value: `?dm_i` may select a page. */
+/** Identify a click, campaign or reader; `*`: any ending. Dropped only with a value: `?dm_i` may select a page. */
 export const knownTrackingParams = Object.values(known.tracking_params).flat();
 
-/** Domain, or domain and path prefix → further parameters that select nothing there; all matching entries count. */
+/** Domain, or domain and path prefix → further parameters that select nothing there. All matching entries count. */
 const trackingParamsOf: Readonly<Record<string, readonly string[]>> = known.tracking_params_at;
 
-/** Where a default parameter selects what is shown. GitLab's and Gitea's hosts often begin with the program's name. */
+/** Where a default tracking parameter selects content. GitLab's and Gitea's hosts often begin with their name. */
 const keptParamsOf: Readonly<Record<string, readonly string[]>> = known.selecting_params_at;
 const codeHost = /^(?:git|gitlab|gitea|forgejo)\./;
 
-/** Entries of a table that match a place. A key is a domain, or a domain and whole segments of a path. */
+/** Entries of a table that match a place. A key is a domain, or a domain and whole path segments. */
 export function placesLike(table: Readonly<Record<string, unknown>>, domain: string, path: string): string[] {
   return Object.keys(table).filter((place) => {
     const slash = place.indexOf('/');
@@ -28,16 +28,16 @@ export function trackingParamsAt(domain: string, path: string): string[] {
   return placesLike(trackingParamsOf, domain, path).flatMap((place) => trackingParamsOf[place]);
 }
 
-/** Parameters that select what is shown there, although others of the name track readers. */
+/** Parameters that select content there, although parameters of that name usually track readers. */
 export function selectingParamsAt(domain: string, path: string): string[] {
   if (codeHost.test(domain)) return ['ref'];
   return placesLike(keptParamsOf, domain, path).flatMap((place) => keptParamsOf[place]);
 }
 
-/** Copies of copies, such as an archived page of an AMP cache. */
+/** Max nested copies, such as an archived page of an AMP cache. */
 const maxSteps = 8;
 
-/** The usual form of an address: of the archived or cached page, the site's usual host, the video; or itself. */
+/** The usual form of an address: the archived page's, the site's usual host, the video's; or the address itself. */
 export function usualAddress(address: URL): URL {
   if (!/^https?:$/.test(address.protocol)) return address;
   let found = address;
@@ -50,7 +50,7 @@ export function usualAddress(address: URL): URL {
   return found;
 }
 
-/** Domains with an address that `usualAddress` gives another domain. */
+/** Domains with addresses that `usualAddress` moves to another domain. */
 export const movedDomains = known.moved_domains;
 
 /** Whether pages submitted under a domain may be stored under another one. */
@@ -59,7 +59,7 @@ export function mayMove(domain: string): boolean {
 }
 
 const waybackHost = /^(?:web\.|wayback\.|www\.)?archive\.org$/;
-/** A time of at least a year, with the kind of the copy; none for the latest. A listing has `*`. */
+/** A date with at least a year and the kind of the copy, or neither for the latest copy. A listing has `*`. */
 const waybackPath = /^\/(?:web|wayback)\/(?:\d{4,14}(?:[a-z]{2}_)?\/)?(?=https?(?::|%3a))/i;
 const bareWaybackPath = /^\/web\/\d{4,14}(?:[a-z]{2}_)?\/(?=[a-z0-9-]+(?:\.[a-z0-9-]+)+(?:[:/?]|$))/i;
 const archiveTodayHost = /^archive\.(?:today|ph|is|li|vn|md|fo)$/;
@@ -77,7 +77,7 @@ function archivedPage(address: URL): URL | null {
   return pageWritten(isEscaped ? unescaped(rest, '') : `${rest}${search}${hash}`);
 }
 
-/** The slashes of `http://` are often collapsed in paths. */
+/** Reads an address inside a path. The slashes of `http://` are often collapsed there. */
 function pageWritten(written: string): URL | null {
   const whole = /^https?:/i.test(written) ? written.replace(/^(https?):\/*/i, '$1://') : `http://${written}`;
   if (!URL.canParse(whole)) return null;
@@ -120,7 +120,7 @@ function withoutAmp(page: URL): URL {
   return moved(page, { pathname, search: others.join('&') });
 }
 
-/** Hosts with the paths of another one. */
+/** Hosts that have the same paths as another host. */
 const usualHosts = known.usual_hosts.map(({ hosts, usual, paths }) => ({
   hosts: new RegExp(hosts),
   usual,
@@ -139,9 +139,9 @@ function usualHost(address: URL): URL | null {
 const youtubeHost = /^(?:www\.)?youtube(?:-nocookie)?\.com$/;
 const videoPath = /^\/(?:shorts|embed|live|v|e)\/([\w-]{11})\/?$/;
 const videoId = /^[\w-]{11}$/;
-/** As long as the id of a video. */
+/** Words in list addresses that have the length of a video id. */
 const noVideos = ['videoseries', 'live_stream'];
-/** Where in a list the video was played. */
+/** Parameters for the position in a list from which the video was played. */
 const playedIn = ['list', 'index', 'start_radio', 'v'];
 
 function video(address: URL): URL | null {

@@ -1,4 +1,4 @@
-/** Registered names, by tldts' public suffix list of 110 KB, which the extension does not load (`domain-match.ts`). */
+/** Registered names, by the public suffix list of tldts (110 KB). The extension uses `domain-match.ts` instead. */
 import { parse } from 'tldts';
 
 /** Names under a public suffix: `forbes.com`, `www.bbc.co.uk`; not `co.uk`, `node.js`. */
@@ -13,7 +13,7 @@ export function isPublicSuffix(domain: string): boolean {
   return publicSuffix === domain && (isIcann === true || isPrivate === true);
 }
 
-/** The name that one owner has registered: `bbc.co.uk` of `www.bbc.co.uk`, `a.github.io`; the host if there is none. */
+/** The name that one owner has registered: `bbc.co.uk` for `www.bbc.co.uk`, `a.github.io`; or the whole host. */
 export function registeredName(host: string): string {
   return parse(host, { allowPrivateDomains: true }).domain ?? host;
 }

@@ -9,15 +9,15 @@ interface Span {
   end: number;
 }
 
-/** Words per phrase; the first, which must be the only one of its page, has more. */
+/** Min words per phrase. The first phrase, which must be unique on its page, has more. */
 const fewestWords = 4;
 const fewestFirstWords = 6;
 const mostWords = 12;
-/** UTF-16 units. Shorter lines are skipped if possible: headings may also be in a table of contents not in the text. */
+/** UTF-16 units. Shorter lines are skipped if possible: a table of contents outside the text may repeat headings. */
 const shortLine = 24;
 
 const longestWord = 60;
-/** UTF-16 units examined at either end of a line. */
+/** UTF-16 units examined at each end of a line. */
 const lookedAt = 200;
 
 const itemMarker = /^(?:[-•*·]|\d{1,4}[.)])\s+/;
@@ -54,7 +54,7 @@ function textDirective(text: string, passage: Span): string | null {
   return last === null ? start : `${start},${encoded(text.slice(last.start, last.end))}`;
 }
 
-/** Sentences, each in a line or cell, without half words and list markers. White space between them varies on pages. */
+/** Sentences within a line or cell, without half words and list markers. White space between them may vary. */
 function linesOf(text: string, passage: Span): Span[] {
   const { start: from, end: to } = wholeWords(text, passage);
   return sentencesOf(text.slice(from, to))
@@ -91,7 +91,7 @@ function wholeWords(text: string, { start, end }: Span): Span {
   return whole.start < whole.end ? whole : { start, end };
 }
 
-/** The shortest unique phrase at a line's start; null without words. */
+/** The shortest unique phrase at a line's start; null if there are no words. */
 function firstPhrase(text: string, line: Span, before: string): { span: Span; isUnique: boolean } | null {
   const end = Math.min(line.end, line.start + lookedAt);
   const words = wordsIn(text, { start: line.start, end }, end < line.end).slice(0, mostWords);
@@ -104,13 +104,13 @@ function firstPhrase(text: string, line: Span, before: string): { span: Span; is
   return { span: { start, end: words[words.length - 1].end }, isUnique: false };
 }
 
-/** The last line's final words, if after the first phrase; else null. */
+/** The final words of the last line, if they follow the first phrase; else null. */
 function lastPhrase(text: string, lines: readonly Span[], first: Span): Span | null {
   for (const line of lines.toReversed()) {
     if (line.end <= first.end) return null;
     const from = Math.max(line.start, first.end, line.end - lookedAt);
     const words = wordsIn(text, { start: from, end: line.end }, false);
-    if (from > line.start && from > first.end) words.shift(); // it may have been cut
+    if (from > line.start && from > first.end) words.shift(); // the first word may be incomplete
     const last = words.at(-1);
     if (last === undefined) continue;
     // Browsers take the first match after the start.
@@ -124,7 +124,7 @@ function lastPhrase(text: string, lines: readonly Span[], first: Span): Span | n
   return null;
 }
 
-/** `isCut`: the last word may be half. */
+/** `isCut`: the last word may be incomplete. */
 function wordsIn(text: string, { start, end }: Span, isCut: boolean): Span[] {
   const part = text.slice(start, end);
   const spans = spansOf(part).map((span) => ({ start: start + span.start, end: start + span.end }));

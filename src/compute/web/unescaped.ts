@@ -1,4 +1,4 @@
-/** Percent-decoded; `otherwise` for what is not UTF-8 or has a bare percent sign. */
+/** Percent-decodes a text. Returns `otherwise` for invalid UTF-8 or a bare percent sign. */
 export function unescaped(text: string, otherwise = text): string {
   try {
     return decodeURIComponent(text);
