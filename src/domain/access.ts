@@ -8,7 +8,7 @@ export type Scope = z.infer<typeof scopeName>;
 export type RouteScope = 'public' | Scope;
 
 export const defaultLibrary = 'default';
-/** A library's name is its folder's. */
+/** The name of a library is the name of its folder. */
 export const libraryName = z.string().regex(/^[a-z0-9][a-z0-9._-]{0,63}$/);
 
 export const authToken = z.strictObject({
@@ -22,7 +22,7 @@ export type AuthToken = z.infer<typeof authToken>;
 export const whoAmIResponse = z.strictObject({ name: z.string(), scopes: z.array(scopeName) });
 
 const scopes = z.array(scopeName);
-/** Requested scopes; both by default. */
+/** Requested scopes; both scopes by default. */
 const wantedScopes = z.array(scopeName).min(1).max(2).optional();
 const tokenName = storedText(100)
   .min(1)
@@ -39,7 +39,7 @@ export const codeResponse = z.strictObject({
   url: z.string().nullable().describe('the link that makes a session; null for a code to type'),
 });
 
-/** Longer than any header can carry. */
+/** Max length: no header can be longer. */
 const presented = z.string().min(1).max(8192).optional();
 export const createSessionRequest = z
   .strictObject({

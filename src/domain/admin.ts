@@ -37,16 +37,16 @@ export const diskResponse = z.strictObject({
 });
 export type DiskResponse = z.infer<typeof diskResponse>;
 
-/** Optional external programs, found at run time. */
+/** External programs that are optional and found at run time. */
 export interface Capabilities {
-  /** Null if missing or broken. `guarded`: whether it keeps to the proxy by more than its option (docs/video.md). */
+  /** Null if missing or unusable. `guarded`: whether more than its own option keeps it to the proxy (docs/video.md). */
   yt_dlp: { version: string; guarded: boolean } | null;
   transcription: FoundTranscription;
 }
 
 export interface FoundTranscription {
   kind: 'command' | 'endpoint' | null;
-  /** Its program or address, or why nothing can be transcribed. */
+  /** The program or address for transcription, or why nothing can be transcribed. */
   detail: string;
   /** Whether recordings of any format can be decoded and split. */
   ffmpeg: boolean;
@@ -55,7 +55,7 @@ export interface FoundTranscription {
 export const breakerStates = ['closed', 'half_open', 'open'] as const;
 export type BreakerState = (typeof breakerStates)[number];
 
-/** A sample's identity: `http_request_duration_seconds_bucket` with labels; the metric has no suffix. */
+/** Identifies a sample: `http_request_duration_seconds_bucket` with labels; the metric's name has no suffix. */
 export interface MetricSeries {
   metric: string;
   sample: string;

@@ -1,4 +1,4 @@
-/** Questions that are answered from what was read: contract of `POST /v1/ask` (docs/asking.md). */
+/** Questions answered from the pages that the user has read: contract of `POST /v1/ask` (docs/asking.md). */
 
 import { z } from 'zod';
 import { pageName, visitedPage } from './page.ts';
@@ -25,7 +25,7 @@ export const askRequest = z.strictObject({
     .max(8)
     .default([]),
   sentences: z.int().min(1).max(5).default(3),
-  /** Whether the language model of `llm.*` answers, too. It gets passages: needs the scope `write`. */
+  /** Whether the language model of `llm.*` also answers. It gets passages, so the scope `write` is needed. */
   use_model: z.boolean().default(false),
   /** With `use_model`: report in `sent` what the model would get, and send nothing. */
   preview: z.boolean().default(false),
@@ -34,7 +34,7 @@ export type AskRequest = z.infer<typeof askRequest>;
 
 /** A part of a stored text. */
 const quote = z.strictObject({
-  /** From 1, in the order of the list. */
+  /** Number from 1, in the order of the list. */
   number: z.int(),
   ...visitedPage,
   chunk_id: z.string(),
@@ -51,7 +51,7 @@ export type Quote = z.infer<typeof quote>;
 const askedPage = z.strictObject({
   ...visitedPage,
   visit_count: z.int(),
-  /** Within the period, newest first, at most 10. */
+  /** Visits within the period, newest first, at most 10. */
   visited_at: z.array(datetime),
   link: z.string(),
 });
@@ -62,43 +62,43 @@ const place = { host: z.string(), model: z.string().nullable() };
 const sent = z.strictObject({
   ...place,
   passages: z.array(z.strictObject({ number: z.int(), ...pageName, chunk_id: z.string(), text: z.string() })),
-  /** Pages left out by `llm.exclude`. */
+  /** Number of pages left out because of `llm.exclude`. */
   excluded_pages: z.int(),
-  /** Estimated, of the passages. */
+  /** Estimated number of tokens of the passages. */
   tokens: z.int(),
   max_tokens: z.int(),
 });
 export type Sent = z.infer<typeof sent>;
 
-/** Plain text of the model, and numbers of `quotations`. */
+/** Plain text of the model, with the numbers of its `quotations`. */
 const sentence = z.strictObject({ text: z.string(), quotations: z.array(z.int()) });
 
 const generated = z.strictObject({
   /**
-   * `empty`: no text; `unverified`: no sentence with a verified quotation; `late`: not complete in `llm.timeout_s`; `failed`:
-   * unreachable, or refused. `late` and `failed` may have sentences.
+   * `empty`: no text; `unverified`: no sentence with a verified quotation; `late`: incomplete after `llm.timeout_s`;
+   * `failed`: unreachable or refused. After `late` and `failed` there may be sentences.
    */
   state: z.enum(['answered', 'not_in_reading', 'empty', 'unverified', 'late', 'failed']),
   detail: z.string().nullable(),
   sentences: z.array(sentence),
-  /** Each is verbatim in a passage that was sent. */
+  /** Each quotation is verbatim in a passage that was sent. */
   quotations: z.array(quote),
-  /** Sentences without a verified quotation. */
+  /** Number of sentences without a verified quotation. */
   dropped: z.int(),
 });
 export type Generated = z.infer<typeof generated>;
 
 export const askResponse = z.strictObject({
-  /** `quotes`: sentences of pages; `pages`: a list, as for "when did I read …"; `none`: nothing was read about it. */
+  /** `quotes`: sentences of pages; `pages`: a list, as for "when did I read …"; `none`: no page is about it. */
   kind: z.enum(['quotes', 'pages', 'none']),
-  /** As searched: a follow-up question is completed. */
+  /** The question as searched. A follow-up question is completed. */
   question: z.string(),
-  /** By page, in the order of the text. */
+  /** Grouped by page, in text order. */
   quotes: z.array(quote),
   pages: z.array(askedPage),
-  /** Of visits, as the question names it. */
+  /** Period of visits that the question names. */
   period: z.strictObject({ after: datetime.nullable(), before: datetime.nullable() }).nullable(),
-  /** As in a search; null if there are results that are not relevant enough. */
+  /** As in a search. Null if there are results, although none is relevant enough. */
   no_results: noResults.nullable(),
   language_model: z.strictObject(place).nullable(),
   sent: sent.nullable(),

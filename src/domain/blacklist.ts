@@ -49,7 +49,7 @@ export interface Tombstone {
   page_no: number;
   state: TombstoneState;
   job_no: number;
-  /** The page's last labels: no index file may contain them once verified. */
+  /** The page's last labels. Once verified, no index file contains them. */
   first_label: number;
   chunk_count: number;
   forgotten_at: number;

@@ -75,7 +75,7 @@ export interface Cluster {
   tombstoned: boolean;
   x: number | null;
   y: number | null;
-  /** Pages of it were forgotten: its keywords must be computed again. */
+  /** Whether pages of it were forgotten, so that its keywords must be computed again. */
   stale: boolean;
 }
 
@@ -98,13 +98,13 @@ export interface ClusterPoint {
   probability: number;
   x: number;
   y: number;
-  /** Assigned to the nearest cluster after the run. */
+  /** Whether it was assigned to the nearest cluster after the run. */
   since: boolean;
 }
 
 const leastLabelWords = 2;
 
-/** The fewest best keywords with two words; more, or a number, if `taken` (small letters). Null without keywords. */
+/** The first keywords, at least two words; more, or a number, if `taken` (lower case). Null without keywords. */
 export function labelOf(keywords: readonly string[], taken: ReadonlySet<string> = new Set()): string | null {
   let count = 1;
   while (count < keywords.length && keywords.slice(0, count).join(' ').split(' ').length < leastLabelWords) count++;

@@ -16,7 +16,7 @@ export type CompareRequest = z.infer<typeof compareRequest>;
 const comparedPage = z.strictObject({
   ...pageName,
   score: z.number(),
-  /** Ordered like a search: by this (`url` and `title` first, then `host`), then by score. */
+  /** Results are ordered as in a search: by this (`url` and `title` first, then `host`), then by score. */
   exact: exactMatch.nullable(),
 });
 const compareAgreement = z.strictObject({

@@ -1,4 +1,4 @@
-/** Demo pages, of our own words. Their hosts are reserved (RFC 2606): nothing is ever fetched from them. */
+/** Demo pages, written for readback. Their hosts are reserved (RFC 2606), so nothing is ever fetched from them. */
 import { dayMs } from './durations.ts';
 import type { IngestPageRequest } from './page.ts';
 

@@ -1,14 +1,14 @@
-/** Entity rows from page mentions and merges, to check a store: the commands update rows incrementally. */
+/** Computes entity rows from page mentions and merges, to check a store. Commands update the rows incrementally. */
 import type { Entity, EntityMerge, PageEntity } from './entity.ts';
 
 export type EntityTally = Pick<Entity, 'forms' | 'page_count' | 'parent' | 'children' | 'tree_pages'>;
 
-/** Most first, ties by spelling, so the order of pages does not matter. */
+/** Most frequent first, ties by spelling, so the order of pages does not matter. */
 export function byCount([a, m]: [string, number], [b, n]: [string, number]): number {
   return n - m || (a < b ? -1 : Number(a > b));
 }
 
-/** Ignores merges that were undone, of unmentioned entities, two types, one with a parent, or into a descendant. */
+/** Ignores merges that were undone, of unmentioned entities, of two types, or that would form a cycle. */
 export function tallyEntities(
   pages: Iterable<readonly [pageNo: number, mentioned: readonly PageEntity[]]>,
   merges: Iterable<Pick<EntityMerge, 'kept' | 'merged' | 'undone_at'>>,

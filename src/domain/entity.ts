@@ -79,7 +79,7 @@ export type EntityMergeListQuery = z.infer<typeof entityMergeListQuery>;
 export const entityMergeListResponse = z.strictObject({ merges: z.array(entityMergeResponse) });
 export type EntityMergeListResponse = z.infer<typeof entityMergeListResponse>;
 
-/** A merge moves no mentions but sets `parent`; entities without a parent represent their descendants. */
+/** A merge moves no mentions; it sets `parent`. An entity without a parent represents its descendants. */
 export interface Entity {
   no: number;
   type: string;
@@ -91,7 +91,7 @@ export interface Entity {
   /** The entity that it was merged into, or 0. */
   parent: number;
   children: number[];
-  /** Pages that mention it or a descendant; only for entities with children and no parent, else 0. */
+  /** Pages that mention it or a descendant. Only for entities with children and no parent; otherwise 0. */
   tree_pages: number;
 }
 

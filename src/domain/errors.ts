@@ -27,7 +27,7 @@ export class DomainError extends Error {
   }
 }
 
-/** For an unknown id of a `kind`, which may have any length. */
+/** For an unknown id of a `kind`. The id may have any length. */
 export function unknownId(kind: string, id: string): DomainError {
   return new DomainError('not_found', `unknown ${kind} id: ${id.slice(0, 64)}`);
 }
@@ -38,7 +38,7 @@ export function required<Value>(value: Value | null | undefined, kind: string, i
   return value;
 }
 
-/** A fatal error of a store: its library closes, and reopens unless `isFinal`. */
+/** An error after which a library cannot continue: it closes, and reopens unless `isFinal`. */
 export class FatalError extends Error {
   /** Reopening would not help: for example, another process has the data folder. */
   readonly isFinal: boolean;
@@ -50,7 +50,7 @@ export class FatalError extends Error {
   }
 }
 
-/** The host lost the lease of the library. Logged in one line, no fault. */
+/** The host lost the lease of the library. This is not a fault; it is logged in one line. */
 export class LeaseEndedError extends FatalError {}
 
 export class ServedElsewhereError extends FatalError {
@@ -74,7 +74,7 @@ export type OperatorCode =
   | 'listen'
   | 'cluster';
 
-/** The operator must fix this; the message is a line for them. A retry does not help. */
+/** Only the operator can fix this; the message is one line for them. Retrying does not help. */
 export class OperatorError extends Error {
   readonly code: OperatorCode;
 
@@ -105,18 +105,18 @@ export class JobError extends Error {
   }
 }
 
-/** An error's code: the system's (`ENOENT`), a thread's (`ERR_WORKER_OUT_OF_MEMORY`), or our own. May be undefined. */
+/** An error's code: of the system (`ENOENT`), a thread (`ERR_WORKER_OUT_OF_MEMORY`), or our own. May be undefined. */
 export function errorCode(error: unknown): unknown {
   return typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
 }
 
-/** For display: unlike the message, the code contains no private data. */
+/** The code, for display. Unlike the message, it contains no private data. */
 export function shownCode(error: unknown): string {
   const code = errorCode(error);
   return typeof code === 'string' ? code : 'unknown';
 }
 
-/** For `catch`: null if there is no such file. Errors: all others. */
+/** For `catch`: null if the file does not exist. Errors: all others. */
 export function nullIfMissing(error: unknown): null {
   if (errorCode(error) === 'ENOENT') return null;
   throw error;

@@ -103,7 +103,7 @@ const replayReport = z.strictObject({
     .nullable()
     .optional()
     .describe('of the difference, with 95 % confidence; null without queries'),
-  /** Queries in which one arm has the higher nDCG. */
+  /** Number of queries in which one arm has the higher nDCG. */
   better: z.strictObject({ a: z.int(), b: z.int(), neither: z.int() }),
   agreement,
 });
@@ -150,7 +150,7 @@ export interface Replay
       'model_a' | 'model_b' | 'rerank_a' | 'rerank_b' | 'k' | 'candidates' | 'limit' | 'report'
     >,
     Partial<Pick<EvalReplayItem, 'source' | 'rerank_locally_a' | 'rerank_locally_b'>> {
-  /** Per query the numbers of its logged runs, newest first; for the library, page and seed. Null until planned. */
+  /** Per query: its logged runs, newest first; for the library: page and seed. Null until planned. */
   plan: number[][] | null;
 }
 

@@ -5,7 +5,7 @@ import { datetime } from './values.ts';
 import { watchConfig, watchKind } from './watch.ts';
 
 export const exportVersion = 1;
-/** More than a page's row has room for (compute/structures/visit-times.ts). */
+/** More visits than a page's row can store (compute/structures/visit-times.ts). */
 const maxExportedVisits = 50_000;
 
 const exportHead = z.object({
@@ -55,12 +55,12 @@ export const exportLine = z.discriminatedUnion('kind', [
     first_seen_at: datetime,
     last_seen_at: datetime,
     visit_count: z.int().min(1),
-    /** All times, newest first; absent if these are the first and the last. */
+    /** All visits, newest first. Absent if there are no others than the first and the last. */
     visits: z.array(datetime).max(maxExportedVisits).optional(),
     /** Of visits between them one is listed in so many ms; absent if all are. */
     visit_period_ms: z.int().min(1).optional(),
   }),
-  /** Feedback on a search result. Not imported: its search is not exported. */
+  /** Feedback on a search result. Import skips it, because its search is not exported. */
   z.object({
     kind: z.literal('feedback'),
     query: z.string(),
@@ -73,7 +73,7 @@ export const exportLine = z.discriminatedUnion('kind', [
 export type ExportLine = z.infer<typeof exportLine>;
 export type PageLine = Extract<ExportLine, { kind: 'page' }>;
 
-/** In a folder of Markdown files: all lines but those of pages. */
+/** File in a folder of Markdown files, with all lines except those of pages. */
 export const exportFile = 'readback.jsonl';
 
 const facts = Object.keys(exportLine.options.find(({ shape }) => shape.kind.value === 'page')?.shape ?? {});
@@ -93,7 +93,7 @@ export function pageFile({ kind: _, body_text, metadata, ...line }: PageLine): s
   return `---\n${matter.map(([key, value]) => `${key}: ${JSON.stringify(value)}\n`).join('')}---\n\n${body_text ?? ''}`;
 }
 
-/** The line of such a file, unchecked. Errors: SyntaxError. */
+/** The line of such a file, not validated. Errors: SyntaxError. */
 export function pageOfFile(text: string): unknown {
   const end = text.indexOf('\n---\n');
   if (!text.startsWith('---\n') || end < 0) throw new SyntaxError('no front matter');

@@ -48,13 +48,13 @@ export const importColumn = z.strictObject({
 });
 export type ImportColumn = z.infer<typeof importColumn>;
 
-/** Host of the addresses of one's own files, which are never fetched. */
+/** Host of the addresses of local files, which are never fetched. */
 export const fileHost = 'files.localhost';
 
 /** One visit, bookmark or saved link, in a stable order. */
 export interface ImportItem {
   url: string;
-  /** A file whose address is its path: its text may replace that of the page. */
+  /** A local file, whose address is its path. Its text may replace that of the page. */
   is_own?: boolean;
   title: string | null;
   at: number | null;
@@ -65,11 +65,11 @@ export interface ImportItem {
   body_text: string | null;
   /** Why this place could not be read; null for an item. */
   fault: string | null;
-  /** `body_html` is a page with menus, not an article. */
+  /** Whether `body_html` is a whole page with menus, not only an article. */
   whole_page?: true;
-  /** Instead of a text: a PDF to read. */
+  /** A PDF to read instead of a text. */
   pdf?: Uint8Array;
-  /** Why it is no entry. */
+  /** Why it is not an entry. */
   left_out?: string;
 }
 
@@ -77,7 +77,7 @@ export interface ImportCounts {
   accepted: number;
   to_fetch: number;
   revisit: number;
-  /** Revisits by an own file with another text. */
+  /** Revisits by a local file whose text has changed. */
   replaced: number;
   blacklisted: number;
   failed: number;
@@ -90,7 +90,7 @@ export interface ImportOptions {
 }
 
 export interface ImportCheckpoint {
-  /** Of content and format. */
+  /** Computed from content and format. */
   id: string;
   format: ImportFormat;
   options: ImportOptions;
@@ -104,7 +104,7 @@ export interface ImportCheckpoint {
 }
 
 export interface FailedItem {
-  /** Of the item in its source, from 0. */
+  /** Index of the item in its source, from 0. */
   place: number;
   url: string;
   reason: string;

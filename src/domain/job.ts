@@ -31,9 +31,9 @@ export function isInFlight(job: Pick<Job, 'status'> | undefined): boolean {
 export interface Job extends Pick<JobResponse, 'status' | 'max_attempts' | 'last_error'> {
   no: number;
   kind: JobKind;
-  /** Counted runs; a released run (crash with others, drain, open breaker, no network) does not count. */
+  /** Number of counted runs. A released run (crash with others, drain, open breaker, no network) does not count. */
   attempts: number;
-  /** Consecutive tries that did not reach the host; no attempts. Absent in rows of earlier versions. */
+  /** Consecutive tries that did not reach the host; they are not attempts. Absent in rows of earlier versions. */
   unreached?: number | undefined;
   created_at: number;
   updated_at: number;
@@ -44,7 +44,7 @@ export interface Job extends Pick<JobResponse, 'status' | 'max_attempts' | 'last
   /** Number of the current or last claim, unique in the store: results of older claims are refused. */
   claim: number;
   incarnation: string;
-  /** Released after a crash with other jobs: runs first, and alone. */
+  /** Released after a crash in which several jobs ran. It runs first, and alone. */
   suspect: boolean;
   page_no: number | null;
 }
@@ -116,9 +116,9 @@ const laneOfKind: Readonly<Record<JobKind, Lane>> = {
   fetch_and_index: 'fetch',
   poll_watch: 'poll',
   purge_vectors: 'purge',
-  // One for every page: what people start is not to wait for them.
+  // One job per page. Jobs that users start must not wait for them.
   extract_entities: 'entities',
-  // Hours, for which no other work is to wait.
+  // Takes hours; no other work may wait for it.
   backfill_model: 'backfill',
   canonicalize_entities: 'background',
   cluster: 'background',
@@ -126,7 +126,7 @@ const laneOfKind: Readonly<Record<JobKind, Lane>> = {
   eval_replay: 'background',
 };
 
-/** Suspects (released after a crash) have their own lane. A row of another version may have an unknown kind. */
+/** Suspects (released after a crash) have a lane of their own. A row of another version may have an unknown kind. */
 export function laneOf({ kind, suspect }: Pick<Job, 'kind' | 'suspect'>): Lane {
   return suspect ? 'suspect' : (laneOfKind[kind] ?? 'background');
 }
@@ -136,7 +136,7 @@ export type JobEventData = z.infer<typeof jobEventData>;
 
 export type SubscriptionEnd = 'left' | 'stalled' | 'stopping';
 
-/** A subscription. The subscriber must `leave`, or take until the end. */
+/** A subscription. The subscriber must call `leave`, or `take` until the end. */
 export interface EventSubscription {
   /** The newest jobs at the start; later changes follow as events. */
   snapshot: JobListResponse;

@@ -27,7 +27,7 @@ export type KnownModel = z.infer<typeof knownModel>;
 export const knownModelsResponse = z.strictObject({ models: z.array(knownModel) });
 export type KnownModelsResponse = z.infer<typeof knownModelsResponse>;
 
-/** In memory: a byte per dimension, plus label and length. */
+/** Memory: a byte per dimension, plus label and length. */
 export const vectorBytes = (dim: number, count: number): number => count * (dim + 8);
 
 export const vectorMemoryMb = (dim: number): number => Math.round(vectorBytes(dim, 100_000) / 1e6);
@@ -45,13 +45,13 @@ export const knownModels: readonly KnownModel[] = listedModels.map(({ other_dims
   memory_mb: model.dim === null ? null : vectorMemoryMb(model.dim),
 }));
 
-/** A known embedding model by a provider's name for it; Ollama's names may have a version. */
+/** The known embedding model with this name at a provider. Ollama's names may include a version. */
 const embeddingCalled = (modelName: string) =>
   listedModels.find(
     ({ does, names }) => does === 'embedding' && Object.values(names).includes(modelName.replace(/:latest$/, '')),
   );
 
-/** The native dimension of a model for vectors of `dim`: larger for models trained to be truncated. */
+/** The native dimension of a model whose vectors have `dim`: larger if it was trained to be truncated. */
 export function nativeDimOf(modelName: string, dim: number): number {
   const { dim: native, dims = [] } = embeddingCalled(modelName) ?? {};
   return native != null && dims.includes(dim) ? native : dim;

@@ -35,7 +35,7 @@ export interface Readiness {
   index: IndexState;
 }
 
-/** `rebuilding`: some stored chunks are not searchable yet. Counts: chunks on both sides, and all. */
+/** `rebuilding`: some stored chunks are not searchable yet. Counts: chunks in both sides, and all chunks. */
 export interface IndexState {
   state: 'whole' | 'rebuilding';
   indexed_chunks: number;
@@ -56,20 +56,20 @@ export interface Messages {
   'import.begin': { request: ImportUpload; reply: imports.ImportResponse };
   /** What would be imported. Stores nothing. Errors: as `import.begin`. */
   'import.preview': { request: ImportUpload; reply: imports.ImportPreviewResponse };
-  /** Of this process, newest first. */
+  /** Imports of this process, newest first. */
   'import.list': { request: Record<string, never>; reply: imports.ImportListResponse };
   'import.get': { request: { import_id: string }; reply: imports.ImportResponse };
-  /** Answered when it has stopped; a finished one stays unchanged. */
+  /** Answers when it has stopped. A finished import does not change. */
   'import.stop': { request: { import_id: string }; reply: undefined };
   'page.list': { request: page.PageListQuery; reply: page.PageListResponse };
   'page.get': { request: { page_id: string }; reply: page.PageFacts };
-  /** The whole text, read lazily; null if not fetched yet. Errors of its parts: `not_found` when the page is forgotten meanwhile. */
+  /** The whole text, read lazily; null if not fetched yet. Errors of its parts: `not_found` after a forget. */
   'page.text': { request: { page_id: string } & page.PageQuery; reply: page.PageText };
   'page.chunks': { request: { page_id: string }; reply: InRows<page.PageChunksResponse> };
   'page.status': { request: { page_id: string }; reply: page.PageStatusResponse };
   'page.statusBatch': { request: { page_ids: string[] }; reply: page.PageStatusBatchResponse };
   'page.refresh': { request: { page_ids: string[] }; reply: page.PageRefreshResponse };
-  /** Change tags, notes and highlights, in one commit; results in the order of the ids. */
+  /** Change tags, notes and highlights in one commit. Results are in the order of the ids. */
   'page.edit': { request: MetadataEdit & { page_ids: string[] }; reply: page.PageEditBatchResponse };
   'page.entities': { request: { page_id: string }; reply: entity.PageEntitiesResponse };
   'entity.list': { request: entity.EntityListQuery; reply: entity.EntityListResponse };
@@ -80,7 +80,7 @@ export interface Messages {
   'entity.suggestions': { request: entity.EntitySuggestionListQuery; reply: entity.EntitySuggestionListResponse };
   'entity.reject': { request: entity.MergeEntityRequest & { ref: string }; reply: entity.EntityMergeResponse };
   'entity.merges': { request: entity.EntityMergeListQuery; reply: entity.EntityMergeListResponse };
-  /** Delete a page or domain permanently. Answered when no answer contains it. */
+  /** Delete a page or domain permanently. Answers when no search finds it any more. */
   'page.forget': { request: blacklist.ForgetRequest; reply: blacklist.ForgetResponse };
   /** Delete the demo pages, and every rule that blocks one of them. */
   'demo.remove': { request: Record<string, never>; reply: page.DemoRemovedResponse };
@@ -97,9 +97,9 @@ export interface Messages {
   'search.query': { request: search.SearchRequest; reply: search.SearchResponse };
   'search.batch': { request: search.SearchBatchRequest; reply: search.SearchBatchResponse };
   'search.similar': { request: search.SimilarQuery & { page_id: string }; reply: search.SimilarResponse };
-  /** At most 8, by kind. Not logged. */
+  /** At most 8 suggestions, by kind. Not logged. */
   'search.suggest': { request: search.SuggestQuery; reply: search.SuggestResponse };
-  /** `report` gets what is known before the reply; then nothing is thrown that the model causes. */
+  /** `report` gets intermediate results. After its first call, errors of the model are not thrown. */
   'search.ask': {
     request: asking.AskRequest & { report?: (event: asking.AskEvent) => void };
     reply: asking.AskResponse;
@@ -121,7 +121,7 @@ export interface Messages {
   'cluster.recompute': { request: Record<string, never>; reply: cluster.RecomputeResponse };
   'watch.list': { request: ListPart; reply: InRows<watch.WatchListResponse> };
   'watch.get': { request: { watch_id: string }; reply: watch.WatchResponse };
-  /** For a known URL the unchanged watch. */
+  /** For a known URL, returns the unchanged watch. */
   'watch.create': { request: watch.CreateWatchRequest; reply: watch.WatchResponse };
   /** Reads the source once and stores nothing. */
   'watch.check': { request: watch.CheckWatchRequest; reply: watch.WatchCheckResponse };
@@ -131,12 +131,12 @@ export interface Messages {
   'model.list': { request: Record<string, never>; reply: model.ModelListResponse };
   'model.register': { request: model.RegisterModelRequest; reply: model.ModelInfo };
   'model.activate': { request: { model_id: string }; reply: model.ModelInfo };
-  /** Answered when its vectors and files are gone. */
+  /** Answers when the vectors and files are deleted. */
   'model.pauseFill': { request: model.PauseFillRequest; reply: model.ModelListResponse };
   'model.retire': { request: { model_id: string }; reply: undefined };
   'model.backfill': { request: { model_id: string }; reply: model.ModelBackfillResponse };
   'model.estimateBackfill': { request: { model_id: string }; reply: model.BackfillEstimateResponse };
-  /** A running one continues. */
+  /** A running backfill continues. */
   'model.startBackfill': { request: { model_id: string }; reply: model.BackfillStartedResponse };
   'system.readiness': { request: Record<string, never>; reply: Readiness };
 }

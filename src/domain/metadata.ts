@@ -7,14 +7,14 @@ export type PageMetadata = Record<string, unknown>;
 
 /** Deeper nesting could overflow the stack when serialized. */
 const maxDepth = 64;
-/** Elements and members at all depths: 130,000 took a second to check, and a third of it in each search that found the page. */
+/** Max elements and members at all depths: 130,000 took a second to check, and .3 s in each search. */
 const maxValues = 4000;
-/** Characters of its JSON: a thousand highlights of a paragraph each. */
+/** Max characters as JSON: a thousand highlights of a paragraph each. */
 const maxLength = 262_144;
-/** From here on JSON uses exponents, and single units do not matter. */
+/** From this number on, JSON uses exponents, and single units do not matter. */
 const firstExponent = 1e21;
 
-/** All values and member names by level, up to the limits. */
+/** All values and member names, level by level, up to the limits. */
 function walk(metadata: PageMetadata): { values: unknown[] } | { fault: string } {
   const values: unknown[] = [];
   let level: unknown[] = [metadata];
@@ -56,7 +56,7 @@ function faultsOf(metadata: PageMetadata): string[] {
   return faults;
 }
 
-/** Not a zod record, which would visit every member before counting. */
+/** Not a zod record, because that would visit every member before it counts them. */
 export const pageMetadata = z
   .custom<PageMetadata>()
   .superRefine((value: unknown, context) => {
@@ -74,12 +74,12 @@ export const pageMetadata = z
   });
 
 const grownLists = ['tags', 'highlights'] as const;
-/** What people wrote or chose: where two pages differ, the merged page has a list of both. */
+/** Keys with values that users wrote or chose. If two pages differ, the merged page has a list of both. */
 const personalKeys = [...grownLists, 'removed_tags', 'removed_highlights', 'folder', 'note', 'description', 'status'];
-/** Facts of merged pages that differ from those of the page they became. */
+/** Key for facts of merged pages that differ from those of the remaining page. */
 const MERGED = 'merged';
 
-/** Merges another page, however large the result: the list `merged` gets its differing facts and `others`. */
+/** Merges another page's metadata; no size limit. The list `merged` gets its differing facts and `others`. */
 export function withAll(
   known: PageMetadata | null,
   more: PageMetadata | null,
@@ -100,7 +100,7 @@ export function withAll(
   return { ...both, [MERGED]: distinct([both[MERGED] ?? []].flat(), [differing]) };
 }
 
-/** Also keys such as `__proto__`, as JSON does. */
+/** Sets a key, even one like `__proto__`, as JSON.parse does. */
 function define(target: PageMetadata, key: string, value: unknown): void {
   Object.defineProperty(target, key, { value, enumerable: true, configurable: true, writable: true });
 }
@@ -109,7 +109,7 @@ function distinct(...lists: unknown[][]): unknown[] {
   return [...new Map(lists.flat().map((each) => [JSON.stringify(each), each])).values()];
 }
 
-/** Tags are equal whatever their case, highlights if they quote the same. */
+/** Tags are equal if they differ only in case, highlights if they have the same quote. */
 function keyOf(element: unknown): string {
   const { name, quote } = typeof element === 'object' && element !== null ? (element as PageMetadata) : {};
   const text = [element, name, quote].find((each) => typeof each === 'string');
@@ -121,7 +121,7 @@ const listIn = (value: unknown): unknown[] => (value == null ? [] : [value].flat
 const isPlaced = (element: unknown): boolean =>
   typeof element === 'object' && element !== null && 'start' in element && element.start != null;
 
-/** Elements that a list lacks. Of the same quote, a list may have highlights at several places, or one without a place. */
+/** Elements that a list lacks. Highlights with one quote may differ in their place; one without a place equals all. */
 function lackedBy(list: readonly unknown[], removed: readonly unknown[], elements: readonly unknown[]): unknown[] {
   const out = new Set(removed.map(keyOf));
   const present = new Set<string>();
@@ -170,7 +170,7 @@ const maxContextLength = 100;
 const maxEdits = 100;
 
 const tags = z.array(storedText(maxTagLength).regex(/\S/)).max(maxEdits);
-/** A range of the text: found again by its quote and the text next to it, also if `start` (UTF-16) is another by then. */
+/** A range of the text. Its quote and the text next to it identify it, even if `start` (UTF-16) has changed. */
 const highlight = z.strictObject({
   quote: storedText(maxQuoteLength).regex(/\S/),
   prefix: storedText(maxContextLength).optional(),
@@ -194,16 +194,16 @@ export const metadataEdit = z.strictObject({
 });
 export type MetadataEdit = z.infer<typeof metadataEdit>;
 
-/** Removed elements that imports do not add again: the latest. */
+/** Max removed elements that are remembered, so that imports do not add them again: the latest ones. */
 const maxRemoved = 200;
 
-/** Remembers removed parts (a note as ''), so that no import restores them. Returns `known` itself if unchanged. */
+/** Remembers removed parts (a note as ''), so that imports do not restore them. Returns `known` itself if unchanged. */
 export function withEdit(known: PageMetadata | null, edit: MetadataEdit): PageMetadata | null | 'too_large' {
   const changed: PageMetadata = {};
   for (const list of grownLists) {
     const has = listIn(known?.[list]);
     const added: readonly unknown[] = edit[`add_${list}`] ?? [];
-    // Two highlights may quote the same.
+    // Two highlights may have the same quote.
     const idOf = list === 'tags' ? keyOf : (element: unknown) => JSON.stringify(element);
     const unwanted = new Set((edit[`remove_${list}`] ?? []).map(idOf));
     const [gone, kept] = [true, false].map((isGone) => has.filter((element) => unwanted.has(idOf(element)) === isGone));

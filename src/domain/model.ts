@@ -21,7 +21,7 @@ export interface EmbeddingModel extends ModelName, Pick<ModelInfo, 'id' | 'max_i
   /** Names the vector space in keys and files; a re-registered model gets a new one. */
   space: number;
   status: ModelStatus;
-  /** Cosine below which a hit is random; null: not calibrated, everything passes. */
+  /** Min cosine of a hit that is not random. Null: not calibrated, every hit passes. */
   floor: number | null;
 }
 
@@ -50,14 +50,14 @@ export interface Backfill {
   job_no: number;
   status: (typeof backfillStatuses)[number];
   cursor: number;
-  /** The last page at the start: later ones are embedded when indexed. */
+  /** The last page at the start. Later pages are embedded when they are indexed. */
   last_page: number;
-  /** Counted at the start: chunks and tokens of all pages; null until then. */
+  /** Chunks and tokens of all pages, counted at the start; null until then. */
   total_chunks: number | null;
   total_tokens: number | null;
-  /** Chunks of the pages up to the cursor that have their vectors. */
+  /** Chunks with vectors of the pages up to the cursor. */
   embedded_chunks: number;
-  /** Chunks that this backfill embedded, and the time, ms: its speed. */
+  /** Chunks that this backfill embedded and the time it took, ms, to compute its speed. */
   made_chunks: number;
   busy_ms: number;
   started_at: number;
@@ -66,7 +66,7 @@ export interface Backfill {
   last_error: string | null;
 }
 
-/** Chunks that a provider or the encoder refuses to embed: their rows are zeros. */
+/** Chunks that a provider or the encoder refused to embed. Their rows are zeros. */
 export interface RefusedTexts {
   ordinals: number[];
   reason: string;
@@ -109,7 +109,7 @@ const name = z
   .min(1)
   .max(maxModelName)
   .refine((text) => text.isWellFormed(), 'must contain whole characters');
-/** In paths, one and two dots are folders. */
+/** In paths, names of one or two dots mean folders. */
 const modelId = name.refine((text) => text !== '.' && text !== '..', 'must not be a dot or two');
 export const registerModelRequest = z.strictObject({
   provider: name,
@@ -152,5 +152,5 @@ export const modelBackfillResponse = z.strictObject({
 });
 export type ModelBackfillResponse = z.infer<typeof modelBackfillResponse>;
 
-/** Vectors from which on a graph is faster than comparing all (docs/decisions/vector-index.md). */
+/** Min vectors for which a graph is faster than comparing all (docs/decisions/vector-index.md). */
 export const graphFrom = 50_000;

@@ -24,7 +24,7 @@ export const pageStatuses = ['queued', 'indexing', 'indexed', 'failed', 'dead'] 
 const pageStatus = z.enum(pageStatuses);
 export type PageStatus = z.infer<typeof pageStatus>;
 
-/** By the index job's status: contract "Page status". */
+/** The page's status by the status of its index job: contract "Page status". */
 export const pageStatusUnder: Readonly<Record<JobStatus, PageStatus>> = {
   pending: 'queued',
   running: 'indexing',
@@ -93,16 +93,16 @@ export interface Page
   metadata: PageMetadata | null;
   first_seen_at: number;
   last_seen_at: number;
-  /** Times from the last to the first: compute/structures/visit-times.ts. Absent if there are no others. */
+  /** Visit times from the last to the first: compute/structures/visit-times.ts. Absent if there are at most two. */
   visits?: Uint8Array;
   visit_period_ms?: number;
   indexed_at: number | null;
   content_hash: string | null;
   index_job: number;
   entity_job: number | null;
-  /** Indexes changed facts of indexed chunks (commands/edit-pages.ts); absent if there was none. */
+  /** The job that indexes changed facts of indexed chunks (commands/edit-pages.ts); absent if there was none. */
   facts_job?: number;
-  /** Fetches its text again; absent if there was none. */
+  /** The job that fetches its text again; absent if there was none. */
   refresh_job?: number;
   /** Labels of its chunks: first_label … first_label + chunk_count − 1. */
   first_label: number;
@@ -131,11 +131,11 @@ export interface LabelRange {
   count: number;
 }
 
-/** With `url` there is at most one page. */
+/** With `url`, the list has at most one page. */
 export const pageListQuery = z.object({
   url: storedText(maxUrlLength).optional(),
   domain: z.string().max(maxDomainLength).optional(),
-  /** Some visit lies in [after, before). */
+  /** Min and max time: some visit is in [after, before). */
   after: datetime.optional(),
   before: datetime.optional(),
   visits: queryBoolean({ byDefault: false }),
@@ -161,7 +161,7 @@ export type PageDetails = z.infer<typeof pageDetails>;
 export const clusterRef = z.strictObject({ id: z.string(), label: z.string().nullable() });
 export type ClusterRef = z.infer<typeof clusterRef>;
 
-/** How answers name a page. */
+/** The fields that name a page in answers. */
 export const pageName = { page_id: z.string(), canonical_url: z.string(), title: z.string().nullable() };
 export const visitedPage = { ...pageName, domain: z.string(), first_seen_at: datetime, last_seen_at: datetime };
 
@@ -182,15 +182,15 @@ export type PageSummary = z.infer<typeof pageSummary>;
 export const pageListResponse = z.strictObject({
   pages: z.array(pageSummary),
   next_cursor: z.string().nullable(),
-  /** With `url` only: the rule that blocks the address. */
+  /** Only with `url`: the rule that blocks the address. */
   blocked_by: z.strictObject({ id: z.string(), kind: ruleKind, pattern: z.string() }).nullable().optional(),
 });
 export type PageListResponse = z.infer<typeof pageListResponse>;
 
-/** Beyond any text: a body of a request has 16 MB. */
+/** More than any text: a request body has at most 16 MB. */
 const maxOffset = 2 ** 31 - 1;
 
-/** A part of the text in UTF-16 code units, like the offsets of chunks; all by default. */
+/** A part of the text in UTF-16 code units, like the offsets of chunks. By default, all of it. */
 export const pageQuery = z.object({
   offset: optionalQueryInteger({ min: 0, max: maxOffset }),
   length: optionalQueryInteger({ min: 1, max: maxOffset }),
@@ -210,7 +210,7 @@ export type PageResponse = z.infer<typeof pageResponse>;
 export const pageEditRequest = metadataEdit;
 export const pageEditResponse = pageResponse.pick({ page_id: true, metadata: true });
 export type PageEditResponse = z.infer<typeof pageEditResponse>;
-/** Tags alone: notes and highlights of so many pages are too much for one transaction. */
+/** Only tags: notes and highlights of so many pages are too much for one transaction. */
 export const pageEditBatchRequest = metadataEdit
   .pick({ add_tags: true, remove_tags: true })
   .extend({ page_ids: z.array(idText).min(1).max(500) });
@@ -235,17 +235,17 @@ export const pageRefreshResponse = z.strictObject({
 });
 export type PageRefreshResponse = z.infer<typeof pageRefreshResponse>;
 
-/** The answer without the text, which may be lazy. */
+/** The answer without the text, which may be read lazily. */
 export type PageFacts = Omit<PageResponse, 'body_text' | 'body_length'>;
 export interface PageText {
   body_text: string | TextInParts | null;
   body_length?: number;
 }
 
-/** Its text is the slice of the body. Offsets are UTF-16 code units. */
+/** The text of a chunk is its slice of the body. Offsets are UTF-16 code units. */
 export type Chunk = Omit<PageChunk, 'chunk_id' | 'ordinal' | 'text'>;
 
-/** The chunk of a page without words or without text yet: found by its metadata, with no passage. */
+/** The chunk of a page without words, or without text yet. Its metadata finds the page; it has no passage. */
 export const bareChunk: Chunk = {
   char_start: 0,
   char_end: 0,
@@ -258,12 +258,12 @@ export function isBare({ char_end }: Pick<Chunk, 'char_end'>): boolean {
   return char_end === 0;
 }
 
-/** Whether it has no chunk and no job will add one: its text may never come, has no words, or could not be indexed. */
+/** Whether it has no chunk and no job will add one: its text never comes, has no words, or could not be indexed. */
 export function lacksBareChunk(page: Pick<Page, 'chunk_count' | 'content_hash' | 'status'>): boolean {
   return page.chunk_count === 0 && mayBeBare(page);
 }
 
-/** Whether a page in this state has at most a bare chunk. */
+/** Whether a page in this state may have a bare chunk, and no other. */
 export function mayBeBare({ content_hash, status }: Pick<Page, 'content_hash' | 'status'>): boolean {
   return content_hash === null || status === 'indexed' || status === 'dead';
 }
@@ -314,7 +314,7 @@ export const pageStatusBatchResponse = z.strictObject({
 });
 export type PageStatusBatchResponse = z.infer<typeof pageStatusBatchResponse>;
 
-/** A title other than the address, or null. */
+/** The title, or null if it is only the address. */
 export function ownTitle(title: string | null, address: string): string | null {
   if (title === null || title.length > 2 * address.length + 100) return title;
   const isAddress = /^(?:https?:\/\/|www\.)\S+$/i.test(title.trim()) || bareAddress(title) === bareAddress(address);
@@ -330,13 +330,13 @@ function bareAddress(text: string): string {
     .toLowerCase();
 }
 
-/** Contract "SearchFiltersBody", design "after, before". Facts are folded (`foldTitle`). */
+/** Filters: contract "SearchFiltersBody", design "after, before". Facts are folded (`foldTitle`). */
 export interface PageFilters extends Partial<Record<PageFact, string | null>> {
-  /** Label suffix of the page's domain. */
+  /** The page's domain, or a parent of it. */
   domain: string | null;
   after: number | null;
   before: number | null;
-  /** Publication range, ms; pages of unknown date do not pass. */
+  /** Publication range, ms. Pages without a date do not pass. */
   published_after?: number | null;
   published_before?: number | null;
   pages: ReadonlySet<number> | null;

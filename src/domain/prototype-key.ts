@@ -1,4 +1,4 @@
-/** Bodies may not contain `__proto__`, which becomes a copy's prototype, or gets lost. `constructor` is harmless. */
+/** Bodies may not contain `__proto__`, which a copy would lose or use as its prototype. `constructor` is harmless. */
 const forbidden = '__proto__';
 
 interface Visit {
@@ -14,7 +14,7 @@ function pathTo(visit: Visit | null, last: string): (string | number)[] {
   return path.reverse();
 }
 
-/** `except`: a field of the outermost object whose array is skipped. Not recursive, so any depth is safe. */
+/** Path to a forbidden key, or null. `except`: an outermost field whose array is skipped. Not recursive: any depth. */
 export function prototypeKeyPath(value: unknown, except?: string): (string | number)[] | null {
   if (typeof value !== 'object' || value === null) return null;
   const open: Visit[] = [{ value, key: '', parent: null }];

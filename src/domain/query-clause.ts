@@ -5,7 +5,7 @@ import operators from '../../models/operators.json' with { type: 'json' };
 export const pageTypes = ['html', 'pdf', 'video', 'audio', 'feed'] as const;
 export type PageType = (typeof pageTypes)[number];
 
-/** As the service that a page was imported from says: its metadata `starred` and `status`. `read`: all that are not unread. */
+/** From the service that a page was imported from: metadata `starred` and `status`. `read`: everything not unread. */
 export const pageStates = ['starred', 'archived', 'unread', 'read'] as const;
 export type PageState = (typeof pageStates)[number];
 
@@ -24,7 +24,7 @@ export interface WordClause {
   text: string;
 }
 
-/** Of the page: `site` is the domain or a subdomain; other texts are folded. `at`: ms, as the filters `after` and `before`. */
+/** Facts of a page. `site`: its domain or a parent; other texts are folded. `at`: ms, as in `after` and `before`. */
 export type FactClause = { in: 'site' | PageFact; text: string } | { in: 'after' | 'before'; at: number };
 
 export type QueryClause =
@@ -33,7 +33,7 @@ export type QueryClause =
   | { in: 'any'; of: readonly QueryClause[] }
   | { in: 'not'; of: QueryClause };
 
-/** Required and excluded clauses. Any one of several sites suffices. */
+/** Required and excluded clauses. One of several required sites suffices. */
 export interface QueryClauses {
   must: readonly QueryClause[];
   mustNot: readonly QueryClause[];

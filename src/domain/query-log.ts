@@ -6,7 +6,7 @@ export const runKinds = ['search', 'compare_arm'] as const;
 const runKind = z.enum(runKinds);
 export type RunKind = z.infer<typeof runKind>;
 
-/** One side's chunks, best first; aligned arrays. */
+/** Chunks of one side, best first. The arrays have the same indexes. */
 export interface LoggedHits {
   labels: Uint32Array;
   page_nos: Uint32Array;

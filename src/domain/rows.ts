@@ -1,4 +1,4 @@
-/** Rows of an answer computed while it is written: all at once would take too much memory. */
+/** Rows of an answer, computed while it is written: all rows at once would take too much memory. */
 export type Rows<Row> = AsyncIterable<Row>;
 
 /** A long text read in parts while the answer is written; no part splits a surrogate pair. */

@@ -1,4 +1,4 @@
-/** Faults of requests (`http/request-invalid.ts`) and batch items, without values and with field names cut. */
+/** Faults of requests (`http/request-invalid.ts`) and batch items. Contains no values; field names are shortened. */
 import type { z } from 'zod';
 
 export interface SchemaFault {
@@ -14,7 +14,7 @@ const maxNameLength = 100;
 export const cutName = (text: string): string =>
   text.length > maxNameLength ? `${text.slice(0, maxNameLength)}…` : text;
 
-/** The first faults of a value that was parsed with `reportInput`. */
+/** The first faults of a value. It must have been parsed with `reportInput`. */
 export function schemaFaults(error: z.ZodError): SchemaFault[] {
   const faults = error.issues.slice(0, maxFaults).flatMap(faultsOf);
   return faults.slice(0, maxFaults).map((fault) => ({ ...fault, msg: cutName(fault.msg) }));

@@ -20,7 +20,7 @@ export const searchFiltersBody = z.strictObject({
   entity: pathText.nullable().optional(),
   lang: z.string().length(2).nullable().optional(),
   type: z.enum(pageTypes).nullable().optional(),
-  /** Of the metadata `tags` and `folder`, whatever their case. A folder includes those below it. */
+  /** Values of the metadata `tags` and `folder`, ignoring case. A folder includes those below it. */
   tag: pathText.nullable().optional(),
   folder: pathText.nullable().optional(),
   source: z.string().max(maxSourceLength).nullable().optional(),
@@ -32,9 +32,9 @@ const queryText = z.string().min(1).max(4000);
 
 export const defaultRrfK = 60;
 
-/** With the built-in model. */
+/** Default with the built-in model. */
 export const defaultMinRelevance = 0.0008;
-/** For pages without any word of a query of one or two words: a cosine of about .825. */
+/** Default for pages without any word of a query of one or two words: a cosine of about .825. */
 export const fewWordsMinRelevance = 0.006;
 
 export const maxPages = 100;
@@ -53,7 +53,7 @@ function isTimeZone(name: string): boolean {
   try {
     return new Intl.DateTimeFormat('en', { timeZone: name }) !== null;
   } catch {
-    return false; // a RangeError: not in the database
+    return false; // a RangeError: unknown time zone
   }
 }
 
@@ -91,24 +91,24 @@ export const searchRequest = z.strictObject({
   suggest: z.int().min(0).max(10).default(3),
   mediation: mediation.default('vector'),
   recency_half_life_days: z.number().positive().nullable().optional(),
-  /** Minimum; the default depends on model and order, and is 0 with unmeasured outside models (docs/models.md). */
+  /** Min relevance. The default depends on model and order; it is 0 with unmeasured outside models (docs/models.md). */
   min_relevance: z.number().min(0).max(1).optional(),
   filters: searchFiltersBody.nullable().optional(),
-  /** Whether pages with other addresses of a text, or nearly the same text, are one result; see `duplicates`. */
+  /** Whether pages with nearly the same text are one result; see `duplicates`. */
   collapse: z.boolean().default(true),
 });
 export type SearchRequest = z.infer<typeof searchRequest>;
 
 /**
- * The probability that a passage is about the query; a page has its best passage's, and 1 if the query is its URL,
- * title or host, or quotes it. Null for passages that were not found by the search, or if unknown.
+ * The probability that a passage is about the query. A page has that of its best passage, or 1 if the query is its URL,
+ * title or host, or quotes it. Null for passages that the search did not find, or if unknown.
  */
 const relevance = z.number().min(0).max(1).nullable();
 const span = z.strictObject({ start: z.int(), end: z.int() });
 const chunkResult = z.strictObject({
   chunk_id: z.string(),
   ordinal: z.int(),
-  /** Its start in the page's text, as in `GET /v1/pages/{page_id}/chunks`. */
+  /** Start of the passage in the page's text, as in `GET /v1/pages/{page_id}/chunks`. */
   char_start: z.int(),
   text: z.string(),
   score: z.number(),
@@ -120,7 +120,7 @@ const chunkResult = z.strictObject({
   /** The page's URL with a text fragment that highlights the snippet. */
   link: z.string(),
 });
-/** The part of a page that equals the query; `host`: its host or a parent domain; `phrase`: a quote. */
+/** What equals the query: the page's URL, its title, its host or a parent domain (`host`), or a quoted phrase. */
 export const exactMatch = z.enum(['url', 'title', 'host', 'phrase']);
 export type ExactMatch = z.infer<typeof exactMatch>;
 
@@ -130,7 +130,7 @@ const placeReason = z.strictObject({
   /** Best rank of the page's passages by keywords and by vectors, from 1; null if absent from that list. */
   keyword_rank: z.int().nullable(),
   vector_rank: z.int().nullable(),
-  /** Whether a reranker scored its best passage; otherwise the score is of fused ranks. */
+  /** Whether a reranker scored its best passage. Otherwise the score comes from fused ranks. */
   reranked: z.boolean(),
 });
 export const pageResult = z.strictObject({
@@ -146,7 +146,7 @@ export const pageResult = z.strictObject({
   chunks: z.array(chunkResult),
   exact_match: z.boolean(),
   why: placeReason,
-  /** Later results that are the same page (docs/models.md, "Duplicates"), best first. */
+  /** Other results that are copies of this page (docs/models.md, "Duplicates"), best first. */
   duplicates: z.array(z.strictObject(pageName)),
 });
 export type PageResult = z.infer<typeof pageResult>;
@@ -160,10 +160,10 @@ export type Correction = z.infer<typeof correction>;
 export const noResults = z.strictObject({
   /** `excluded`: operators or filters exclude all matches; `indexing`: no match yet, and pages still wait; `no_match`: no match. */
   reason: z.enum(['excluded', 'indexing', 'no_match']),
-  /** The operators, as written, and fields of `filters` that exclude every match: each alone, or else together. */
+  /** Operators as written, and fields of `filters`, that exclude all matches: each alone, or else all together. */
   operators: z.array(z.string()),
   filters: z.array(z.string()),
-  /** Pages to be fetched and to be indexed, each counted up to 10,000. */
+  /** Pages waiting to be fetched and to be indexed, each counted up to 10,000. */
   pages_waiting: z.int(),
 });
 export type NoResults = z.infer<typeof noResults>;
@@ -173,7 +173,7 @@ export type IgnoredOperator = z.infer<typeof ignoredOperator>;
 
 export const facetValue = z.strictObject({
   value: z.string(),
-  /** Of topics and names. */
+  /** Label of topics and names. */
   label: z.string().nullable(),
   count: z.int(),
 });
@@ -190,7 +190,7 @@ export const searchFacets = z.strictObject({
   folder: facetValues,
   source: facetValues,
   is: facetValues,
-  /** Of visits, as `2026-03`. */
+  /** Month of visits, as `2026-03`. */
   month: facetValues,
 });
 export type SearchFacets = z.infer<typeof searchFacets>;
@@ -202,9 +202,9 @@ export const searchResponse = z.strictObject({
   corrected: z.array(correction),
   /** The corrected query of these results, with operators as written; null if unchanged. */
   corrected_query: z.string().nullable(),
-  /** Null if there are results, or were before `offset`. */
+  /** Null if there are results, also if `offset` skips them. */
   no_results: noResults.nullable(),
-  /** Operators that cannot be read, which were searched as text; absent if there are none. */
+  /** Operators that cannot be read and were searched as text; absent if there are none. */
   ignored_operators: z.array(ignoredOperator).optional(),
   /** Absent unless requested. */
   facets: searchFacets.optional(),
@@ -222,11 +222,11 @@ export const querySuggestion = z.strictObject({
   kind: z.enum(suggestionKinds),
   /** The earlier query, title, domain, name or label. */
   text: z.string(),
-  /** Of a page, entity or cluster; else null. */
+  /** Id of a page, entity or cluster; null for other kinds. */
   id: z.string().nullable(),
-  /** Of a page; else null. */
+  /** Domain of a page; null for other kinds. */
   domain: z.string().nullable(),
-  /** Pages of a domain, entity or cluster; else null. */
+  /** Number of pages of a domain, entity or cluster; null for other kinds. */
   page_count: z.int().nullable(),
 });
 export type QuerySuggestion = z.infer<typeof querySuggestion>;

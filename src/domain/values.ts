@@ -75,7 +75,7 @@ function problemOf(text: string): string | null {
   if (instant < firstInstant || instant > lastInstant) return 'must be an instant of the years 0000 to 9999 in UTC';
   return null;
 }
-/** The parser turns 31 February into 3 March. */
+/** The day must exist: the parser turns 31 February into 3 March. */
 function isDay(day: string): boolean {
   return new Date(`${day}T00:00:00Z`).toISOString().startsWith(day);
 }
@@ -88,11 +88,11 @@ export const maxForgottenUrlLength = 65_536;
 export const maxTitleLength = 4096;
 export const maxSourceLength = 200;
 export const maxReasonLength = 2000;
-/** Of a host with every letter escaped. */
+/** Max length of a domain as typed, with every letter escaped. */
 export const maxDomainLength = 1024;
-/** Of a path parameter; entity names are the longest. */
+/** Max length of a path parameter; entity names are the longest. */
 export const maxPathTextLength = 1024;
-/** Of a generated id; those of models are longer. */
+/** Max length of a generated id. Ids of models are longer. */
 const maxIdLength = 100;
 
 /** Only well-formed text survives UTF-8. */
@@ -100,7 +100,7 @@ export const isWellFormed = (text: string): boolean => text.isWellFormed();
 export const loneSurrogates = { message: 'must be well-formed Unicode: it has a lone surrogate' };
 
 export const storedText = (maxLength: number) => z.string().max(maxLength).refine(isWellFormed, loneSurrogates);
-/** Limited by its body alone. */
+/** Limited only by the size of the request body. */
 export const bodyText = z.string().refine(isWellFormed, loneSurrogates);
 
 export const idText = z.string().max(maxIdLength);
@@ -111,14 +111,14 @@ const decimal = /^-?\d+$/;
 
 const fromDecimal = (sent: unknown): unknown => (typeof sent === 'string' && decimal.test(sent) ? Number(sent) : sent);
 
-/** The default applies if absent; an empty text, `0x10`, `1e1`, `1.0` and repeated parameters are refused. */
+/** The default applies if absent. Empty texts, `0x10`, `1e1`, `1.0` and repeated parameters are refused. */
 export const queryInteger = ({ min, max, byDefault }: { min: number; max: number; byDefault: number }) =>
   z.preprocess(fromDecimal, z.int().min(min).max(max).default(byDefault));
 
 export const optionalQueryInteger = ({ min, max }: { min: number; max: number }) =>
   z.preprocess(fromDecimal, z.int().min(min).max(max).optional());
 
-/** A part of a list, all by default. With either, the answer has `total`. */
+/** A part of a list; everything by default. If one of the two is set, the answer has `total`. */
 export const listPart = {
   offset: optionalQueryInteger({ min: 0, max: 2 ** 31 - 1 }),
   limit: optionalQueryInteger({ min: 1, max: 1000 }),

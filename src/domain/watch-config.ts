@@ -60,13 +60,13 @@ export function readConfig<Kind extends WatchKind>(
 ): z.infer<(typeof configs)[Kind]> | { invalid: string } {
   const parsed = configs[kind].safeParse(config ?? {});
   if (parsed.success) return parsed.data as z.infer<(typeof configs)[Kind]>;
-  // A key contains one text without named parts.
+  // The value of a key is a plain text, so a path has one part.
   return {
     invalid: parsed.error.issues.map(({ path, message }) => `config.${String(path[0])}: ${message}`).join('; '),
   };
 }
 
-/** Metadata keys with a watch's preferences: `watch_kind`, and `caption_langs` as in its config. */
+/** Metadata keys with the wishes of a watch: `watch_kind`, and `caption_langs` as in its config. */
 interface VideoWishes {
   isWatched: boolean;
   langs: string[] | null;

@@ -33,7 +33,7 @@ export const createWatchRequest = z.strictObject({
 });
 export type CreateWatchRequest = z.infer<typeof createWatchRequest>;
 
-/** Omitted fields stay; null clears `title` and `config` only. */
+/** Omitted fields stay unchanged. Null clears `title` and `config`; it is not allowed elsewhere. */
 export const updateWatchRequest = z.strictObject({
   enabled: z.boolean().nullable().optional(),
   interval_hours: intervalHours.nullable().optional(),
@@ -73,10 +73,10 @@ export const watchCheckResponse = z.strictObject({
   /** The watch that has this address already. */
   watch_id: z.string().nullable(),
   title: z.string().nullable(),
-  /** Of the feed that a page names. */
+  /** Address of the feed that a page announces. */
   feed_url: z.string().nullable(),
   items: z.int().nullable(),
-  /** Why it cannot be followed. */
+  /** Why it cannot be followed; null if it can. */
   reason: z.string().nullable(),
 });
 export type WatchCheckResponse = z.infer<typeof watchCheckResponse>;

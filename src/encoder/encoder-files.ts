@@ -1,4 +1,4 @@
-/** The files of the encoder that come with the program (models/README.md), and what is known of the model. */
+/** The encoder's files, which come with the program (models/README.md), and facts about the model. */
 
 import { createHash } from 'node:crypto';
 import { fstatSync, readFileSync, readSync } from 'node:fs';
@@ -19,9 +19,9 @@ const manifestSchema = z.strictObject({
   dim: z.int().min(1),
   encoder: fileSchema,
   tokenizer: fileSchema,
-  /** What reads names from the encoder's states. */
+  /** Weights that find names in the encoder's states. */
   names: fileSchema,
-  /** A text and its vector, which a sound runtime gives: rows are compared by cosine, as numbers differ between processors. */
+  /** A text and the vector that an intact runtime gives. Compared by cosine, as numbers differ between processors. */
   known: z.strictObject({ text: z.string(), vector: z.array(z.number()) }),
 });
 export type EncoderManifest = z.infer<typeof manifestSchema>;
@@ -29,7 +29,7 @@ export type EncoderManifest = z.infer<typeof manifestSchema>;
 export const encoderDir = join(programDir, 'models');
 const blockBytes = 1 << 20;
 
-/** Errors: of the file; ZodError for one that is no manifest. */
+/** Errors: those of reading the file; ZodError if it is not a manifest. */
 export function readManifest(dir: string): EncoderManifest {
   return manifestSchema.parse(JSON.parse(readFileSync(join(dir, 'encoder.json'), 'utf8')));
 }

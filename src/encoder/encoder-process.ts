@@ -1,5 +1,5 @@
 /**
- * The encoder's process. Between two windows it takes messages, so a query waits for one window at most. Arguments: the
+ * The encoder's process. It reads messages between two windows, so a query waits for one window at most. Arguments: the
  * folder of the model; `native`, or `webassembly`, which never tries the native runtime; `low` or `equal` priority.
  */
 import { readFileSync } from 'node:fs';
@@ -15,9 +15,9 @@ import type { FromEncoder, InputKind, ToEncoder } from './encoder-messages.ts';
 import { type OnnxSession, openOnnxSession } from './onnx-session.ts';
 
 const prefixes: Record<InputKind, string> = { query: 'query:', sentence: 'passage:', passage: 'passage:' };
-/** Whose texts come first; within a kind who came first. */
+/** Order of work: queries first. Within a kind, first come, first served. */
 const order: readonly InputKind[] = ['query', 'sentence', 'passage'];
-/** Measured: the native runtime and WebAssembly agree to .999; a faulty kernel is far off. */
+/** Min cosine with the known vector. The native runtime and WebAssembly agree to .999; a faulty kernel is far below. */
 const leastAlike = 0.98;
 
 interface Call {
@@ -25,7 +25,7 @@ interface Call {
   kind: InputKind;
   texts: readonly string[];
   at: number;
-  /** Of the text at `at`; `windows`: those still to come. */
+  /** Pieces of the text at `at`; `windows`: those not encoded yet. */
   pieces: TextPieces;
   windows: number[][];
   vectors: Float32Array[];
@@ -71,7 +71,7 @@ class Encoding {
     this.#isRunning = true;
     for (let next = this.#next(); next !== undefined; next = this.#next()) {
       await this.#step(next);
-      await turn(); // messages that came meanwhile
+      await turn(); // reads messages that arrived meanwhile
     }
     this.#isRunning = false;
   }
@@ -87,7 +87,7 @@ class Encoding {
     say({ is: 'at', call: call.call });
   }
 
-  /** One window. A text without a vector costs the others nothing. Errors: that the runtime has become faulty. */
+  /** Encodes one window. A text that fails does not affect the others. Errors: if the runtime has become faulty. */
   async #step(call: Call): Promise<void> {
     this.#sayAt(call);
     const { call: of, at, texts, kind } = call;
@@ -114,12 +114,12 @@ class Encoding {
     call.at = at + 1;
     call.windows = [];
     if (call.at === texts.length) this.#calls.delete(of);
-    // Before the answer: what ends the process from here on is the next call's.
+    // Sent before the answer, so that a crash from here on is attributed to the next call.
     this.#sayAt(this.#next());
     if (isWanted) say({ is: 'row', call: of, at, row, names, reason });
   }
 
-  /** Errors: that the runtime does not give the known vector. */
+  /** Errors: if the runtime does not give the known vector. */
   async prove(): Promise<void> {
     const { known } = this.#manifest;
     const [window] = this.#begin(known.text, 'passage').windows;
@@ -144,7 +144,7 @@ async function open(dir: string, native: boolean): Promise<Encoding> {
     return { encoding, session };
   };
   const opened = await proven(native).catch((error) => {
-    // A native runtime whose numbers are wrong is none.
+    // If the native runtime gives wrong numbers, use WebAssembly.
     if (native) return proven(false);
     throw error;
   });
@@ -157,7 +157,7 @@ const [dir, runtime, priority] = process.argv.slice(2);
 process.on('disconnect', () => process.exit(0));
 try {
   if (priority === 'low') setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
-} catch {} // a system without priorities
+} catch {} // the system has no priorities
 const waiting: ToEncoder[] = [];
 let take = (message: ToEncoder): void => void waiting.push(message);
 process.on('message', (message: ToEncoder) => take(message));

@@ -1,10 +1,10 @@
 /**
- * Vectors of queries and passages from one process for all libraries. It starts when needed and ends when idle: only
- * its end gives back the runtime's memory. A text that ends the process twice gets no vector.
+ * Vectors of queries and passages from one process for all libraries. It starts on demand and ends when idle: only its
+ * end frees the runtime's memory. A text that ends the process twice gets no vector.
  *
- *   off ─ encode ─▶ loading ─ ready ─▶ running ─ idle ─▶ off
- *                      │                  └ ends, hangs ─▶ loading, while a call waits
- *                      └ unusable ─▶ off, and calls fail for a while
+ * off ─ encode ─▶ loading ─ ready ─▶ running ─ idle ─▶ off
+ * │ └ ends, hangs ─▶ loading, while a call waits
+ * └ unusable ─▶ off, and calls fail for a while
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { join } from 'node:path';
@@ -24,18 +24,18 @@ export interface EncoderOptions {
   dim: number;
   log: EncoderLog;
   dir?: string | undefined;
-  /** False: WebAssembly, even where the native runtime loads. */
+  /** False: use WebAssembly, even if the native runtime loads. */
   native?: boolean;
-  /** It ends after this time without a call, ms. */
+  /** The process ends after this time without a call, ms. */
   idleMs?: number;
-  /** It is killed if it does not answer a call for this time, ms. */
+  /** The process is killed if it does not answer a call within this time, ms. */
   hangMs?: number;
 }
 
 export interface EncodedTexts {
   /** Shape: texts × dim, unit length; zeros for a text without a vector. */
   rows: Float32Array;
-  /** Why texts have no vector, by their places. */
+  /** Why texts have no vector, by their indexes. */
   failed: ReadonlyMap<number, string>;
   names: NameSpans[];
 }
@@ -50,26 +50,26 @@ interface Call {
   rows: Float32Array;
   failed: Map<number, string>;
   names: NameSpans[];
-  /** The next text; `ends`: processes that ended over it. */
+  /** Index of the next text; `ends`: number of processes that ended while encoding it. */
   at: number;
   ends: number;
-  /** The first text that the present process got. */
+  /** Index of the first text that the current process got. */
   from: number;
   resolve: (encoded: EncodedTexts) => void;
   reject: (error: unknown) => void;
 }
 
 const defaultIdleMs = 600_000;
-/** Loading takes a second, a window 0.1 s; a machine that is short of memory may take long for both. */
+/** Loading takes a second, a window 0.1 s. With little memory, both may take long. */
 const defaultHangMs = 120_000;
-/** Calls fail at once for so long after the encoder was unusable, ms. */
+/** After the encoder was unusable, calls fail at once for this time, ms. */
 const unusableMs = 60_000;
 const mostEnds = 2;
-/** Processes in a row that may end while loading; the second tries WebAssembly. */
+/** Max processes in a row that may end while loading; the second one uses WebAssembly. */
 const mostDeadLoads = 2;
-/** Texts in a row that may end processes; then texts are not to blame, and WebAssembly is tried. */
+/** Max texts in a row that may end processes. Then texts are not the cause, and WebAssembly is tried. */
 const mostDeadTexts = 3;
-/** Queries whose vectors are remembered, 1.5 KB each. */
+/** Max cached vectors of queries, 1.5 KB each. */
 const rememberedQueries = 500;
 
 export class Encoder {
@@ -78,9 +78,9 @@ export class Encoder {
   readonly #queries = new Map<string, Float32Array>();
   #lastCall = 0;
   #process: ChildProcess | null = null;
-  /** The call that it works on; null before the first. */
+  /** The call that the process is working on; null before the first. */
   #working: number | null = null;
-  /** Processes in a row that ended before a vector, over no text. */
+  /** Processes in a row that ended without a vector, while loading. */
   #deadLoads = 0;
   /** Texts in a row that ended `mostEnds` processes each. */
   #deadTexts = 0;
@@ -95,13 +95,13 @@ export class Encoder {
     this.#options = { ...options, dir, native, idleMs, hangMs };
   }
 
-  /** `runtime`: of the latest process; `unusable`: why it cannot be used, or null. */
+  /** `runtime`: that of the latest process; `unusable`: why it cannot be used, or null. */
   get state(): { pid: number | null; runtime: Runtime | null; unusable: string | null } {
     const { reason = null } = this.#unusable ?? {};
     return { pid: this.#process?.pid ?? null, runtime: this.#runtime, unusable: reason };
   }
 
-  /** The vector of a query; null where the text has none. Errors: EncoderUnusableError; the signal's reason. */
+  /** The vector of a query; null if the text has none. Errors: EncoderUnusableError; the signal's reason. */
   async query(text: string, signal?: AbortSignal): Promise<Float32Array | null> {
     const known = this.#queries.get(text);
     if (known !== undefined) return known;
@@ -140,12 +140,12 @@ export class Encoder {
       this.#calls.set(no, { ...call, resolve: ended(resolve), reject: ended(reject) });
       this.#start();
       this.#give(no);
-      // Another call does not excuse the process's silence.
+      // A further call does not restart the time limit of a silent process.
       if (this.#calls.size === 1) this.#watch();
     });
   }
 
-  /** Every call fails; the process is gone when this resolves. */
+  /** All calls fail. Resolves when the process has ended. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#failAll(new EncoderUnusableError('the encoder was closed'));
@@ -169,7 +169,7 @@ export class Encoder {
     const { dir, native } = this.#options;
     const loader = pathToFileURL(join(programDir, 'scripts/tsx-in-threads.mjs')).href;
     const priority = process.env.READBACK_PRIORITIES === 'equal' ? 'equal' : 'low';
-    // A native runtime that ends its process is none.
+    // A native runtime that ends its process is not tried again.
     const isNative = native && this.#deadLoads === 0 && this.#deadTexts < mostDeadTexts;
     const args = [dir, isNative ? 'native' : 'webassembly', priority];
     this.#working = null;
@@ -178,12 +178,12 @@ export class Encoder {
       child = fork(fileURLToPath(programFile('encoder/encoder-process')), args, {
         serialization: 'advanced',
         stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
-        // No secret of this process, and nothing for a runtime to report to its makers.
+        // The process gets no secrets of this one, and the runtime no telemetry.
         env: { ORT_DISABLE_TELEMETRY: '1' },
         execArgv: startsSource ? ['--import', loader] : [],
       });
     } catch (error) {
-      // Too little memory, or too many processes.
+      // Probably too little memory, or too many processes.
       this.#giveUp(`it could not be started (${errorMessage(error)})`);
       return;
     }
@@ -193,7 +193,7 @@ export class Encoder {
     child.once('exit', (code, signal) => {
       const ended = () => this.#ended(child, signal ?? `exit code ${code}`);
       if (child.connected)
-        child.once('disconnect', ended); // its last messages come before
+        child.once('disconnect', ended); // its last messages arrive before this event
       else ended();
     });
   }
@@ -207,7 +207,7 @@ export class Encoder {
 
   #say(message: ToEncoder): void {
     if (this.#process?.connected !== true) return;
-    this.#process.send(message, () => {}); // a process that is gone tells so by its exit
+    this.#process.send(message, () => {}); // if the process has ended, its exit event reports that
   }
 
   #hear(child: ChildProcess, message: FromEncoder): void {
@@ -247,7 +247,7 @@ export class Encoder {
     if (this.#calls.size === 0) this.#watch();
   }
 
-  /** The process ended while it was wanted: another one gets what is left. */
+  /** The process ended while it was needed. A new process gets the remaining texts. */
   #ended(child: ChildProcess, reason: string): void {
     if (child !== this.#process) return;
     this.#process = null;
@@ -260,7 +260,7 @@ export class Encoder {
       this.#giveUp(`it ends while it loads (${reason})`);
       return;
     }
-    // Calls that only waited are not to blame.
+    // Calls that only waited did not cause it.
     const call = no === null ? undefined : this.#calls.get(no);
     if (no !== null && call !== undefined && ++call.ends >= mostEnds) {
       call.failed.set(call.at, `the encoder ended (${reason})`);
@@ -281,7 +281,7 @@ export class Encoder {
     this.#watch();
   }
 
-  /** Watch for a hang while calls wait, else for idleness, from now. Only calls keep this process running. */
+  /** From now on, watch for a hang if calls wait, else for idleness. Only calls keep this process running. */
   #watch(): void {
     clearTimeout(this.#idle);
     clearTimeout(this.#hang);
@@ -308,7 +308,7 @@ export class Encoder {
   }
 
   #stop(): void {
-    // Query vectors are dropped with the process that made them.
+    // Query vectors are dropped together with the process that made them.
     this.#queries.clear();
     const child = this.#process;
     this.#process = null;

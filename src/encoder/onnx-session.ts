@@ -1,4 +1,4 @@
-/** The model in native ONNX, else in WebAssembly. Loaded only in the encoder's process, as a native fault ends that. */
+/** The model in native ONNX, else WebAssembly. Only the encoder's process loads it: a native fault ends that. */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
@@ -9,16 +9,16 @@ import type { Runtime } from './encoder-messages.ts';
 
 export interface OnnxSession {
   runtime: Runtime;
-  /** Why it is not the native one; null where it is. */
+  /** Why it is not the native runtime; null if it is. */
   reason: string | null;
-  /** One window of ids. Errors: the runtime's. */
+  /** Encode one window of ids. Errors: the runtime's. */
   run(ids: readonly number[]): Promise<EncodedWindow>;
 }
 
 export interface EncodedWindow {
   /** Of unit length. Shape: [dim]. */
   vector: Float32Array;
-  /** What a middle layer knows of each id (models/README.md). Shape: ids × dim. */
+  /** States of a middle layer for each id (models/README.md). Shape: ids × dim. */
   states: Float32Array;
 }
 
@@ -33,7 +33,7 @@ interface Session {
 }
 
 const require = createRequire(import.meta.url);
-/** Optional. A variable, so that the bundler does not include it. */
+/** The package is optional. A variable, so that the bundler does not include it. */
 const nativePackage = 'onnxruntime-node';
 const outputs = ['sentence_embedding', 'token_states'] as const;
 /** No arena and no patterns: they keep memory for each length of window. One thread: a second makes windows hardly faster and searches slower. */
@@ -46,7 +46,7 @@ const options = {
   extra: { session: { intra_op: { allow_spinning: '0' } } },
 };
 
-/** Errors: of the WebAssembly runtime, or of the model's file. `native`: false never tries the native runtime. */
+/** Errors: of the WebAssembly runtime, or of the model's file. `native` false: does not try the native runtime. */
 export async function openOnnxSession(model: string, { native }: { native: boolean }): Promise<OnnxSession> {
   let reason = 'it is switched off';
   if (native) {
@@ -58,7 +58,7 @@ export async function openOnnxSession(model: string, { native }: { native: boole
     }
   }
   const runtime = await webAssemblyRuntime();
-  // It would load a path like an address, by fetch().
+  // A path would be treated as an address and loaded by fetch().
   const session = await runtime.InferenceSession.create(readFileSync(model), {
     executionProviders: ['wasm'],
     logSeverityLevel: 3,
@@ -66,7 +66,7 @@ export async function openOnnxSession(model: string, { native }: { native: boole
   return sessionOf('webassembly', runtime, session, reason);
 }
 
-/** Its three files: next to the bundled program, or in the installed package. */
+/** The three files of the runtime: next to the bundled program, or in the installed package. */
 async function webAssemblyRuntime(): Promise<OnnxRuntime> {
   const dir = isSource
     ? join(programDir, 'node_modules/onnxruntime-web/dist')

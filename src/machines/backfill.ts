@@ -1,24 +1,24 @@
 /**
  * The backfill machine: computes a model's vectors of every page, sweeping the pages present at its start by number.
- * Later pages and new contents bring their vectors, or leave a gap, in the transaction of their chunks. So at the end
- * of the sweep without gaps every page has its vectors.
+ * Later pages and new contents bring their vectors, or leave a gap, in the transaction of their chunks. So if the sweep
+ * has ended and no gap is left, every page has its vectors.
  *
- * running   the sweep is in progress; its job handles pauses (breaker open, drain, crash)
- * complete  the cursor is at the end without gaps; a later gap starts it again
- * failed    its job is dead; a new start resumes from the cursor
+ * running the sweep is in progress; its job handles pauses (breaker open, drain, crash)
+ * complete the cursor is at the end without gaps; a later gap starts it again
+ * failed its job is dead; a new start resumes from the cursor
  */
 import { assign, setup } from 'xstate';
 import type { Backfill } from '../domain/model.ts';
 import { type NextRow, nextRowBy, theEvent } from './next-row.ts';
 
 export type BackfillEvent =
-  /** `afresh`: from the first page to `lastPage`; else from the cursor, to fill gaps. */
+  /** `afresh`: from the first page to `lastPage`; otherwise from the cursor, to fill gaps. */
   | { type: 'start'; at: number; job_no: number; afresh: boolean; lastPage: number }
   | { type: 'plan'; at: number; chunks: number; tokens: number }
-  /** Pages up to `cursor` (null: pages of gaps) have their vectors; `embedded` chunks of them, of which this slice made `made`. */
+  /** Pages up to `cursor` (null: pages of gaps) have vectors: of `embedded` chunks; this slice made `made` of them. */
   | { type: 'advance'; at: number; cursor: number | null; embedded: number; made: number; busyMs: number }
   | { type: 'stumble'; at: number; message: string }
-  /** `chunks` have their vectors; `tokens` are those of all chunks. */
+  /** `chunks` have vectors; `tokens` counts all chunks. */
   | { type: 'finish'; at: number; gaps: boolean; chunks: number; tokens: number }
   | { type: 'fail'; at: number; message: string };
 
@@ -53,7 +53,7 @@ const backfillMachine = setup({
       updated_at: at,
     })),
     noteError: assign((_, { at, message }: EventOf<'stumble' | 'fail'>) => ({ last_error: message, updated_at: at })),
-    /** Forgotten and new pages have changed the counts since the start. */
+    /** Corrects the counts: pages were forgotten and added since the start. */
     close: assign((_, { at, chunks, tokens }: EventOf<'finish'>) => {
       const counts = { total_chunks: chunks, embedded_chunks: chunks, total_tokens: tokens };
       return { ...counts, finished_at: at, last_error: null, updated_at: at };

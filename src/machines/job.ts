@@ -1,11 +1,11 @@
 /**
- * The job machine. Pure: events carry every outside decision. `nextJob` gives null for an event that is not accepted.
+ * The job machine. Pure: events carry every outside decision. `nextJob` returns null for an event that is not accepted.
  *
- * pending  waits for run_at; without an owner
- * running  owned by `claim` until `lease_until`; the attempt is counted
- * failed   an attempt failed, or its host could not be reached; retries remain, run_at is ahead
- * done     finished, or cancelled (then last_error says why)
- * dead     attempts used up, a permanent error, or tried in vain for days to reach the host; only a retry leads out
+ * pending waits for run_at; without an owner
+ * running owned by `claim` until `lease_until`; the attempt is counted
+ * failed an attempt failed, or its host could not be reached; retries remain, run_at is ahead
+ * done finished, or cancelled (then last_error has the reason)
+ * dead attempts used up, a permanent error, or a host unreachable for days; only a retry leads out
  */
 import { assign, setup } from 'xstate';
 import type { Job } from '../domain/job.ts';
@@ -14,31 +14,31 @@ import { type NextRow, nextRowBy, theEvent } from './next-row.ts';
 export type JobEvent =
   | { type: 'claim'; at: number; claim: number; incarnation: string; leaseMs: number }
   | { type: 'heartbeat'; at: number; claim: number; leaseMs: number }
-  /** A checkpoint: something durable came of the attempt, so earlier attempts and crashes no longer count. */
+  /** A checkpoint: the attempt stored something, so earlier attempts and crashes no longer count. */
   | { type: 'progress'; at: number; claim: number; leaseMs: number }
   | { type: 'complete'; at: number; claim: number }
-  /** Other work did what it waits to do. */
+  /** Other work has done the task of this waiting job. */
   | { type: 'served'; at: number }
   | { type: 'fail'; at: number; claim: number; message: string; permanent: boolean; delayMs: number }
-  /** The job's target could not be reached: counted in `unreached`, not as an attempt; dead after `maxTries` in a row. */
+  /** The job's target was unreachable: counted in `unreached`, not as an attempt; dead after `maxTries` in a row. */
   | { type: 'unreached'; at: number; claim: number; message: string; maxTries: number; delayMs: number }
-  /** Given back unfinished and uncounted: a drain, a provider's open breaker, no network (then `message` says so). */
+  /** Released unfinished and uncounted: a drain, a provider's open breaker, no network (`message` has the reason). */
   | { type: 'release'; at: number; claim: number; runAt: number; message?: string | undefined }
   | { type: 'leaseExpired'; at: number }
-  /** Found running under another incarnation when the process starts; `alone`: no other job ran then, so the crash is its own doing. */
+  /** Found running under another incarnation when the process starts. `alone`: it ran alone, so it caused the crash. */
   | { type: 'orphaned'; at: number; alone: boolean }
   | { type: 'due'; at: number }
   | { type: 'retry'; at: number }
-  /** Due at another time: its subject is paused or resumed. */
+  /** Due at another time, because its subject was paused or resumed. */
   | { type: 'defer'; at: number; runAt: number }
   | { type: 'clockSet'; at: number }
   | { type: 'cancel'; at: number; reason: string }
-  /** Its error must not be read any more; `message` replaces it. */
+  /** Its error must not stay readable, so `message` replaces it. */
   | { type: 'silence'; at: number; message: string };
 
 type EventOf<Type extends JobEvent['type']> = Extract<JobEvent, { type: Type }>;
 
-/** Characters of `last_error`: a provider may answer with a whole page, and each attempt writes the row. */
+/** Max characters of `last_error`: a provider may answer with a whole page, and each attempt writes the row. */
 const maxErrorLength = 1000;
 
 const ownsClaim = ({ claim }: Job, by: { claim: number }) => claim === by.claim;
@@ -58,7 +58,7 @@ export const jobMachine = setup({
     ownerGivesUpReaching: ({ context }, unreached: EventOf<'unreached'>) =>
       ownsClaim(context, unreached) && unreachedOf(context) + 1 >= unreached.maxTries,
     isDue: ({ context, event }) => context.run_at <= event.at,
-    /** Its wait was computed by the clock before the change. */
+    /** Its waiting time was computed before the clock was set back. */
     isFromLater: ({ context, event }) => context.updated_at > event.at,
     leaseIsOver: ({ context, event }) => context.lease_until <= event.at,
     leaseIsOverForGood: ({ context, event }) =>
@@ -119,7 +119,7 @@ export const jobMachine = setup({
     })),
     defer: assign((_, { at, runAt }: EventOf<'defer'>) => ({ run_at: runAt, updated_at: at })),
     touch: assign(({ event }) => ({ updated_at: event.at })),
-    /** Wait as long from now as intended. */
+    /** Keep the intended waiting time, counted from now. */
     drawIn: assign(({ context, event }) => ({
       run_at: event.at + Math.max(0, context.run_at - context.updated_at),
       updated_at: event.at,

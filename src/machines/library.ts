@@ -24,14 +24,14 @@ import { FatalError, OperatorError } from '../domain/errors.ts';
 export interface ReopenPolicy {
   backoffMs: number;
   maxBackoffMs: number;
-  /** After serving this long, failures count from 0 again, ms. */
+  /** After this time in service, failures count from 0 again, ms. */
   steadyMs: number;
   closeWithinMs: number;
   waitsForFolder: boolean;
 }
 
 export interface Opened {
-  /** Resolves with the reason of a failure. */
+  /** Resolves with the reason when a service fails. */
   broken: Promise<unknown>;
   close(): Promise<void>;
 }
@@ -46,7 +46,7 @@ interface Context {
 
 type Event = { type: 'open' } | { type: 'stop' };
 
-/** Consecutive openings of a sound store that cannot be written: a new process may succeed. */
+/** Max consecutive openings of an intact store that cannot be written; a new process may succeed. */
 const maxUnwritable = 8;
 
 function isFinal(error: unknown, { policy: { waitsForFolder }, failures }: Context): boolean {

@@ -13,13 +13,13 @@ import { type NextRow, nextRowBy } from './next-row.ts';
 
 export type ModelEvent =
   | { type: `backfill.${Backfill['status']}` }
-  /** Checked before the pointer moves to it. */
+  /** Accepted if the pointer may move to this model. */
   | { type: 'activate' };
 
 const modelMachine = setup({
   types: { context: {} as EmbeddingModel, events: {} as ModelEvent, input: {} as EmbeddingModel },
   actions: {
-    /** The command moves the pointer. */
+    /** No change to the row: the command moves the pointer. */
     takePointer: assign(() => ({})),
   },
 }).createMachine({

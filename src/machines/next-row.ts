@@ -1,6 +1,6 @@
 /**
  * The next version of a row by its machine, which has only guards and `assign` actions. XState's `transition` makes an
- * actor per call; here a machine has one for all calls and looks each state up once. At 350 pages a second (six calls
+ * actor per call; here a machine has one for all calls and looks up each state once. At 350 pages a second (six calls
  * each) this takes 2 % of a core and 9 kB of garbage a call, not 4 to 5 % and 34 kB (`npm run bench -- transitions`).
  */
 import {
@@ -21,7 +21,7 @@ export function nextRowBy<Row, Event extends EventObject>(
   field: keyof Row,
 ): NextRow<Row, Event> {
   const scope = scopeOfIdleActor();
-  /** By name, without a row. */
+  /** Snapshots by state name, without a row. */
   const states = new Map<string, AnyMachineSnapshot>();
   return (row, event) => {
     const name = String(row[field]);
@@ -33,7 +33,7 @@ export function nextRowBy<Row, Event extends EventObject>(
   };
 }
 
-/** XState gives an actor's scope only to its logic; this logic returns it. */
+/** Only an actor's logic gets its scope in XState; this logic returns the scope. */
 function scopeOfIdleActor(): AnyActorScope {
   const given: AnyActorScope[] = [];
   const logic = fromTransition((state: null, _, scope) => {

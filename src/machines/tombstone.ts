@@ -11,11 +11,11 @@ import type { Page } from '../domain/page.ts';
 import { type NextRow, nextRowBy, theEvent } from './next-row.ts';
 
 export type TombstoneEvent =
-  /** 0: its job is dead or gone, another one will follow. */
+  /** `job_no` 0: its job is dead or gone, and another one will follow. */
   | { type: 'assigned'; job_no: number }
   | { type: 'purged' }
   | { type: 'rewritten' }
-  /** A late result of the page was refused, but index files may contain a part of it under these labels. */
+  /** A late result of the page was refused, but index files may contain parts of it under these labels. */
   | { type: 'late'; first_label: number; chunk_count: number };
 
 const late = { type: 'noteLabels', params: theEvent } as const;

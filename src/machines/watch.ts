@@ -21,7 +21,7 @@ export type WatchEvent =
       type: 'polled';
       at: number;
       job: number;
-      /** Items of the source; null if unchanged. */
+      /** Number of items of the source; null if unchanged. */
       items: number | null;
       validators: Validators | null;
       feed_url: string | null;
@@ -33,10 +33,10 @@ export type WatchEvent =
 
 type EventOf<Type extends WatchEvent['type']> = Extract<WatchEvent, { type: Type }>;
 
-/** Characters, as in the job's row. */
+/** Max characters, as in the job's row. */
 const maxErrorLength = 1000;
 
-/** At least half an interval after `at`. Points are an interval apart, so lateness and long sleeps do not add up. */
+/** The first scheduled time at least half an interval after `at`. The schedule is fixed, so delays do not add up. */
 function nextPoint({ next_run_at, interval_hours }: Watch, at: number): number {
   const interval = interval_hours * hourMs;
   const points = Math.max(1, Math.ceil((at + interval / 2 - next_run_at) / interval));
@@ -76,7 +76,7 @@ export const watchMachine = setup({
       const isNewPace = interval !== context.interval_hours && context.last_run_at !== null;
       return {
         ...changes,
-        // With another config an unchanged source may have new items.
+        // With another config, an unchanged source may give new items.
         ...('config' in changes ? { validators: null } : {}),
         ...(isNewPace ? { next_run_at: (context.last_run_at ?? 0) + interval * hourMs } : {}),
       };
