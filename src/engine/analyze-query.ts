@@ -12,44 +12,44 @@ import { addressTerm, joinedTerm, pathWord } from './words/marked-terms.ts';
 import { COMPLETIONS, COMPLETIONS_OF_WHOLE, type KnownWords } from './words/spelling.ts';
 
 export interface SearchThreadData {
-  /** As of `loadWordList`; null: no forms of words in segments. */
+  /** Result of `loadWordList`. Null: segments have no forms of words. */
   wordList: SharedArrayBuffer | null;
 }
 
 export interface AnalyzedQuery {
   /** Words without stop words, with repetitions, each with its stems in the library's languages. */
   forms: QueryStem[];
-  /** Words in neither texts nor word lists, and their replacements. */
+  /** Words that are in neither texts nor word lists, with their replacements. */
   corrected: Correction[];
   language: string;
 }
 
-/** A query with more unknown words is in a language or about a subject that the library lacks: nothing is corrected. */
+/** With more unknown words, the library lacks the query's language or subject: nothing is corrected. */
 const mostUnknown = 8;
-/** Forms of an unknown word that are searched: itself, and stems in the query's and the library's main languages. */
+/** Max searched forms of an unknown word: the word, and stems in the query's and the library's main languages. */
 const mostSpellings = 4;
-/** Of at most this many words all may be misspelt; of more, half. */
+/** With at most this many words, all may be misspelt; with more, half of them. */
 const fewWords = 4;
 const REPLACED = 0.9;
 
-/** Longer queries have enough words: no compounds. */
+/** A longer query has enough words, so compounds are not searched. */
 const mostWithCompounds = 16;
-/** Each word is looked up at every cut: .1 ms for a word of 10 letters. */
+/** Max words for splitting, which looks each word up at every cut: .1 ms for a word of 10 letters. */
 const mostWithSplits = 8;
 
 /** Weight of another spelling: joined, hyphenated or split. */
 const RESPELT = 0.4;
 
-/** Stems of a beginning that are searched. */
+/** Max stems of a prefix that are searched. */
 const mostOfBeginning = 128;
 
-/** Weight of a word of the address' path. */
+/** Weight of a word in the path of the address. */
 const ON_PATH = 0.5;
 
-/** Weight of a page's address that begins as the query does. */
+/** Weight of a page whose address begins like the query. */
 const UNDER_ADDRESS = 4;
 
-/** Weight, relative to a word, of a stop word and of a character pair that spans two words. */
+/** Weight of a stop word, and of a pair of characters from two words, relative to a word. */
 const ACROSS = 0.5;
 const STOP_WORD = 0.2;
 
@@ -59,7 +59,7 @@ export interface QueryToAnalyze {
   prefix?: boolean;
   /** Whether unknown words are corrected; default true. */
   spelling?: boolean;
-  /** Words of the query that are beginnings, as written; default none. */
+  /** Prefixes in the query, as written; default none. */
   beginnings?: readonly string[] | undefined;
 }
 export type QueryAnalyzer = (query: QueryToAnalyze, known: KnownWords) => AnalyzedQuery;
@@ -102,7 +102,7 @@ export function createQueryAnalyzer(analyzer: TextAnalyzer): QueryAnalyzer {
     const mayBeMisspelt = spelling && unknown.length <= mostUnknown && isFew;
     const replaced = new Map<string, CorpusWord>();
     for (const { word, stems } of mayBeMisspelt ? misspelt : []) {
-      // In the corpus' forms: folded, and stemmed.
+      // In the same form as the texts' words: folded and stemmed.
       const found = nearest(word, [...new Set([foldAccents(word), ...stems])].slice(0, mostSpellings));
       if (found !== null) replaced.set(word, found);
     }
@@ -136,7 +136,7 @@ export function createQueryAnalyzer(analyzer: TextAnalyzer): QueryAnalyzer {
       const around = known.compounds(stems[0], language).map(({ stem }) => ({ stem, of, share: COMPOUND }));
       return [...own, ...[...within, ...around].filter(({ stem }) => !asked.has(stem))];
     });
-    // Those that are stop words or several tokens.
+    // Corrections that are stop words or several tokens.
     let next = Math.max(OF_NONE, ...words.map(({ of }) => of));
     for (const [beginning, stems] of unfinished) {
       if (words.some(({ word }) => word === beginning)) continue;
@@ -167,11 +167,11 @@ interface JoinedWord {
   stems: string[];
 }
 
-/** Shorter neighbours make a word by chance. */
+/** Min letters; shorter adjacent words form another word by chance. */
 const leastJoined = 4;
 const spacedWord = /^[\p{L}\p{M}\p{N}]+$/u;
 
-/** Hyphenated words, and neighbours without function words, which texts have as one word. */
+/** Hyphenated words, and adjacent words without function words, that texts contain as one word. */
 function joinedWords(
   query: string,
   all: readonly string[],

@@ -7,7 +7,7 @@ import { likelyRelevant } from './relevance.ts';
 export interface AnswerPassage {
   page: string;
   title: string | null;
-  /** Of `text` in the page. */
+  /** Start of `text` in the page. */
   char_start: number;
   text: string;
   highlights: readonly Span[];
@@ -16,27 +16,27 @@ export interface AnswerPassage {
 
 /** Offsets in the passage's text. */
 export interface Sentence extends Span {
-  /** Place of its passage. */
+  /** Index of its passage. */
   passage: number;
   text: string;
-  /** Share of the weight of the question's words, 0 to 1. */
+  /** Share of the weight of the question's words that it contains, 0 to 1. */
   words: number;
   /** The passage's score relative to the best one. */
   share: number;
 }
 
-/** Of words and of the passage, in cosines. */
+/** Weights of words and of the passage, in units of cosine. */
 export const WEIGHTS = { words: 0.16, passage: 0.04 };
 /** Sentences compared with a question. One takes the encoder 10 to 30 ms, without its native runtime 70. */
 export const comparedSentences = 24;
 /** Cosines of a question with unrelated and near sentences. `least`: 10 % of unanswerable questions get an answer. */
 export const EVIDENCE = { unrelated: 0.79, near: 0.835, least: 0.058 };
-/** Sentences whose cosine is further below the best say little about it. */
+/** Sentences whose cosine is further below the best are hardly about the question. */
 const farBelow = 0.08;
-/** UTF-16 code units; longer ones are cut between words: texts without marks. */
+/** Max UTF-16 code units. Longer ones (texts without punctuation) are cut between words. */
 const longest = 600;
 const cutLength = 400;
-/** A full stop here ends no sentence: of initials, German ordinals and abbreviations. */
+/** A full stop here does not end a sentence: initials, German ordinals and abbreviations. */
 const abbreviation =
   /(?:^|[\s("„“«.])(?:\p{L}|\d{1,2}|Dr|Mrs?|Ms|Prof|St|Sra?|Dra|Jr|Nr|No|Bd|Vol|Fig|Art|Abs|Kap|bzw|ca|vgl|ggf|inkl|vs|etc|usw|cf|EE|UU|Hrsg|Mio|Mrd|Tel|Lt|Col|Gen|Mt)\.$/u;
 const lowerCase = /^["'“„«(]?\p{Ll}/u;
@@ -79,7 +79,7 @@ const wordsOf = (text: string): Span[] =>
     end: index + word.length,
   }));
 
-/** At most `most`, the likeliest by words and passage first; equal texts once. */
+/** At most `most`, likeliest first by words and passage, without repeated texts. */
 export function likelySentences(
   question: string,
   passages: readonly AnswerPassage[],
@@ -104,7 +104,7 @@ export function likelySentences(
   for (const { found } of all) for (const word of found) counts.set(word, (counts.get(word) ?? 0) + 1);
   const weight = (words: Iterable<string>) =>
     Array.from(words).reduce((sum, word) => sum + Math.log(1 + all.length / (counts.get(word) ?? 1)), 0);
-  // A word that is in no passage weighs like one of a single sentence.
+  // A word in no passage gets the weight of a word in one sentence.
   const asked = new Set(highlightedWords(question, wordsOf(question)).filter((word) => !isStopWord(word)));
   const missing = Math.max(0, asked.size - counts.size);
   const whole = Math.max(weight(counts.keys()) + missing * Math.log(1 + all.length), Number.MIN_VALUE);
@@ -115,8 +115,8 @@ export function likelySentences(
 }
 
 /**
- * Whether the best sentence answers: how far its cosine stands out of the others and, as far as the best page is
- * relevant, how high it is. Without cosines `relevance` decides; it is null if not measured.
+ * Whether the best sentence answers: how far its cosine exceeds the others and, in proportion to the relevance of the
+ * best page, how high it is. Without cosines, `relevance` decides; it is null if not measured.
  */
 export function isAnswer(
   cosines: readonly number[],
@@ -131,7 +131,7 @@ export function isAnswer(
   return best - middle + (relevance ?? 1) * (best - near) >= least;
 }
 
-/** Best first. `cosines`: of the question with the first sentences; without any, words and passages decide. */
+/** Best first. `cosines`: of the question with the first sentences. Without any, words and passages decide. */
 export function scoredSentences(
   sentences: readonly Sentence[],
   cosines: readonly number[],
@@ -148,7 +148,7 @@ export function scoredSentences(
     .filter(({ cosine }, at) => at === 0 || cosine >= least);
 }
 
-/** The best ones, by page in the order of its best sentence, and there in the order of the text. */
+/** The best ones, by page in the order of its best sentence, then in text order. */
 export function inReadingOrder<Item extends { passage: number; start: number }>(
   best: readonly Item[],
   passages: readonly Pick<AnswerPassage, 'page' | 'char_start'>[],

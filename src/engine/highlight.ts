@@ -27,13 +27,13 @@ const sentenceEnd = /[.!?…؟۔።]["'”’»)\]]*\s+|[。！？।॥]["”�
 const beginning = /[\p{L}\p{N}]/u;
 const continuation = /[\p{L}\p{N}\p{M}\p{Join_C}\u00ad\u2060'’]/u;
 const digits = /\p{N}/gu;
-/** Context examined on either side of a stretch, UTF-16 code units. */
+/** Max context examined on each side of a stretch, UTF-16 code units. */
 const mostOfStretch = 64;
 const apostrophe = /['\u2019\u02bc]/;
 const clitic = /'(?:s|re|ve|ll|d|m|t)?$/i;
-/** Languages whose stems may begin otherwise than words, in another alphabet or without a prefix: all are stemmed. */
+/** Languages whose stems may begin with other letters than the words, so all words are stemmed. */
 const freeStemmers: ReadonlySet<string> = new Set(['ar', 'ms', 'sr', 'ta']);
-/** UTF-16 code units; longer strings are no words. */
+/** Max UTF-16 code units of a word. */
 const longestWord = 64;
 const maxRemembered = 20_000;
 const maxLanguages = 100;
@@ -44,7 +44,7 @@ export interface MarkedPassage {
   language: string;
 }
 
-/** `stem`: English stem of a lower-case word without accents. `analyzer`: that of queries, which is trimmed here. */
+/** `stem`: English stem of a lower-case word without accents. `analyzer`: the one for queries; it is trimmed here. */
 export function createHighlighter(stem: (word: string) => string, analyzer: TextAnalyzer) {
   const stemsOf = remembered(maxLanguages, (language: string) =>
     remembered(maxRemembered, (form: string) => {
@@ -85,11 +85,11 @@ export function createHighlighter(stem: (word: string) => string, analyzer: Text
   };
 }
 
-/** Words next to each other, or with a mark between them. */
+/** Adjacent words, with at most a mark between them. */
 const wordOfText = /[\p{L}\p{M}\p{N}]+/gu;
 const mostBetween = 3;
 
-/** Words that texts write as two. */
+/** Query words that texts write as two words. */
 function pairsIn(text: string, pairs: ReadonlySet<string>): Span[] {
   const found: Span[] = [];
   let before: { word: string; start: number; end: number } | undefined;
@@ -103,14 +103,14 @@ function pairsIn(text: string, pairs: ReadonlySet<string>): Span[] {
   return found;
 }
 
-/** How wanted terms begin, folded: only such words are stemmed. */
+/** First letters of wanted terms, folded. Only words that begin so are stemmed. */
 interface Beginnings {
   first: ReadonlySet<string>;
-  /** Two letters, or one of a term that has no more; null outside of English, whose stemmer keeps them. */
+  /** The first two letters, or one if a term has no more. Null outside of English, whose stemmer keeps them. */
   two: ReadonlySet<string> | null;
 }
 
-/** The wanted terms; whether a form is one; how they begin (null: in any way); whether terms may be next to digits. */
+/** The wanted terms; a test for forms; their first letters (null: any); whether terms may be next to digits. */
 interface Sought {
   wanted: ReadonlySet<string>;
   pairs: ReadonlySet<string>;
@@ -154,7 +154,7 @@ function spansOf(
     }
   }
   eachWord(blank(spaced, knots), firsts, (written, index, hasApostrophe) => {
-    // An elided article is a separate word (`l'eau`); what follows a word's apostrophe is a clitic.
+    // An elided article is a separate word (`l'eau`). The rest after another apostrophe is a clitic.
     const straight = hasApostrophe ? written.replace(curlyApostrophes, "'") : written;
     const elided = hasApostrophe ? (elision.exec(straight)?.[0].length ?? 0) : 0;
     const surface = hasApostrophe ? straight.slice(elided).replace(clitic, '') : straight;
@@ -173,7 +173,7 @@ function spansOf(
   return joined;
 }
 
-/** Stretches that the analyzer splits at more than letters: at inner points (`Ph.D.`) and, if wanted, digits (`5G`). */
+/** Stretches that the analyzer splits within words: at points (`Ph.D.`) and, if wanted, digits (`5G`). */
 function knotsOf(text: string, hasNumbers: boolean): Span[] {
   const isLetter = (at: number) => (partAt(text, at) & BEGINS) !== 0;
   const places: number[] = [];
@@ -194,7 +194,7 @@ function knotsOf(text: string, hasNumbers: boolean): Span[] {
 
 const isSpace = (text: string, at: number): boolean => /\s/.test(text[at]);
 
-/** Yields words that begin as a wanted term, or have an apostrophe. */
+/** Yields words that begin like a wanted term, or have an apostrophe. */
 function eachWord(
   text: string,
   firsts: Beginnings | null,
@@ -260,7 +260,7 @@ function beginningsOf(terms: readonly string[]): ReadonlySet<string> {
   );
 }
 
-/** The second letter counts except in a word of three letters (`eye`) and outside of ASCII; `y` is `i` (`dying`). */
+/** Compares two letters; one for words of three letters (`eye`) and outside of ASCII. `y` counts as `i` (`dying`). */
 function beginsAs(text: string, start: number, end: number, { first, two }: Beginnings): boolean {
   const isPlain = text.charCodeAt(start) < 0x80;
   const letter = isPlain ? text[start].toLowerCase() : firstLetter(text.slice(start, end));
@@ -271,13 +271,13 @@ function beginsAs(text: string, start: number, end: number, { first, two }: Begi
   return !isKept || two.has(letter + (second === Y ? 'i' : String.fromCharCode(second))) || two.has(letter);
 }
 
-/** Folded. */
+/** The first letter, folded. */
 function firstLetter(word: string): string {
   const [letter = ''] = foldAccents(withoutJoiners(word).toLowerCase());
   return letter;
 }
 
-/** Where sentences may begin and end, with 0 and the text's length; ascending. */
+/** Offsets where sentences may begin and end, including 0 and the text's length; ascending. */
 export function sentenceBorders(text: string): number[] {
   const borders = [0];
   for (const { 0: end, index } of text.matchAll(sentenceEnd)) borders.push(index + end.length);
@@ -285,12 +285,12 @@ export function sentenceBorders(text: string): number[] {
   return borders;
 }
 
-/** The beginnings of highlighted words, which forms of a word have in common. */
+/** The first letters of highlighted words, which are common to the forms of a word. */
 export function highlightedWords(text: string, highlights: readonly Span[]): string[] {
   return highlights.map(({ start, end }) => text.slice(start, end).toLowerCase().slice(0, 6));
 }
 
-/** The sentences within `maxSnippet` with most highlights, distinct words first. */
+/** The sentences within `maxSnippet` with the most highlights. Distinct words count first. */
 function snippetOf(text: string, highlights: readonly Span[]): Span {
   const borders = sentenceBorders(text);
   const words = highlightedWords(text, highlights);
@@ -310,7 +310,7 @@ function snippetOf(text: string, highlights: readonly Span[]): Span {
   return trimmed(text, around(text, trimmed(text, best), highlights));
 }
 
-/** For a sentence longer than a snippet with hits at its end: the part around them. */
+/** For a sentence longer than a snippet: the part around its hits. */
 function around(text: string, { start, end }: Span, highlights: readonly Span[]): Span {
   const first = highlights.find((span) => span.start >= start);
   if (first === undefined || first.end <= end) return { start, end };
@@ -320,7 +320,7 @@ function around(text: string, { start, end }: Span, highlights: readonly Span[])
   return { start: begin, end: Math.min(text.length, begin + maxSnippet) };
 }
 
-/** Trims white space and cut words and characters. */
+/** Trims white space, and incomplete words and characters. */
 function trimmed(text: string, { start, end }: Span): Span {
   let to = end;
   if (to < text.length && /\S{2}/.test(text.slice(to - 1, to + 1))) {

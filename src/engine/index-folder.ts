@@ -19,18 +19,18 @@ export const fileFacts = { bytes: z.int().min(0), sha256: z.string().regex(/^[0-
 export interface IndexFolderOptions<Manifest> {
   dir: string;
   manifest: z.ZodType<Manifest>;
-  /** Possible file names of this index, without `*.new` and `*.bad`. */
+  /** Matches all file names of this index, without `*.new` and `*.bad`. */
   ours: RegExp;
   filesOf: (manifest: Manifest) => string[];
   /** Why a readable manifest belongs to another index; null if it does not. */
   foreign: (manifest: Manifest) => string | null;
-  /** Called with files set aside, and why. */
+  /** Called with files that were set aside, and why. */
   told: (files: readonly string[], reason: string) => void;
   /** Called before files become valid, so the mark covers their labels. */
   noteLabels?: (() => Promise<void>) | undefined;
 }
 
-/** Null if there is none, a message if it is unreadable. */
+/** Null if there is no manifest; a message if it is unreadable. */
 export async function readManifest<Manifest>(
   dir: string,
   schema: z.ZodType<Manifest>,
@@ -52,12 +52,12 @@ export class IndexClosedError extends Error {
   readonly code = 'index_closed';
 }
 
-/** One owner, one call at a time. */
+/** It has one owner, who makes one call at a time. */
 export function indexFolder<Manifest>(options: IndexFolderOptions<Manifest>) {
   const { dir, manifest: schema, ours, filesOf, foreign, told, noteLabels } = options;
   const path = (name: string): string => join(dir, name);
 
-  /** Deletes what the valid manifest does not name, also folders in a file's place; `*.bad` files if `isSaved`. */
+  /** Deletes all that the valid manifest does not name, even folders in a file's place; `*.bad` files if `isSaved`. */
   const sweep = async (manifest: Manifest | null, { isSaved }: { isSaved: boolean }): Promise<void> => {
     const named = new Set(manifest === null ? [] : [MANIFEST, ...filesOf(manifest)]);
     for (const file of await readdir(dir)) {
@@ -67,7 +67,7 @@ export function indexFolder<Manifest>(options: IndexFolderOptions<Manifest>) {
     }
   };
 
-  /** Rename bad files to `*.bad`, replacing earlier ones; missing files are only reported. */
+  /** Rename bad files to `*.bad`, replacing earlier ones. Missing files are only reported. */
   const setAside = async (names: readonly string[], reason: string): Promise<void> => {
     told(names, reason);
     for (const name of names) {
@@ -99,7 +99,7 @@ export function indexFolder<Manifest>(options: IndexFolderOptions<Manifest>) {
       await rename(temporary, path(name));
       return size;
     },
-    /** Puts a manifest in place once `make` wrote its files; call `sweep` then. After an error the old state loads. */
+    /** Puts a manifest in place after `make` wrote its files; then call `sweep`. After an error the old state loads. */
     async replace<Made extends Manifest>(make: () => Promise<Made>): Promise<Made> {
       try {
         const manifest = await make();
@@ -107,7 +107,7 @@ export function indexFolder<Manifest>(options: IndexFolderOptions<Manifest>) {
         await writeManifest(dir, manifest);
         return manifest;
       } catch (error) {
-        // It may have come after the rename: the manifest on disk decides, if it is readable. What is left the next save deletes.
+        // The error may come after the rename: the manifest on disk decides. The next save deletes the rest.
         const found = await readManifest(dir, schema);
         if (typeof found !== 'string') await sweep(found, { isSaved: false }).catch(() => {});
         throw error;

@@ -1,4 +1,4 @@
-/** The index's threads: searchers, and one that builds graphs. Each opening has a new namespace, released on close. */
+/** The index's threads: searchers, and one that builds graphs. Each opening has a namespace until it closes. */
 import { availableParallelism } from 'node:os';
 import { programFile } from '../files/program-files.ts';
 import { openThreadPool, type SharedPool, statelessIdleMs } from '../threads/thread-pool.ts';
@@ -10,21 +10,21 @@ export type WorkPool = SharedPool<typeof import('../threads/work-thread.ts')>;
 export type TextPool = SharedPool<typeof import('../threads/text-thread.ts')>;
 
 export interface IndexThreadsOptions {
-  /** By default one for two cores, at most as many as can read the rows. */
+  /** Number of searchers: by default one per two cores, limited by the number of possible readers of the rows. */
   searchers?: number;
   searchData: SearchThreadData;
-  /** Live rows from which on a vector space has a graph; null: never. */
+  /** Min live rows of a vector space with a graph; null: never. */
   graphFrom: number | null;
 }
 
-/** One index's view of the threads. */
+/** The threads as one index sees them. */
 export type IndexThreads = ReturnType<ReturnType<typeof openIndexThreads>['of']>;
 
 /** Queue limit per namespace: some seconds of work. */
 const maxQueue = 1024;
-/** Searches of one thread that may wait for their query's vector while it works on others. */
+/** Max searches per thread that wait for their query's vector, while the thread works on others. */
 const waitingSearches = 128;
-/** A search leaves some 10 KB of short-lived objects: V8 would let tens of MB accumulate per thread. */
+/** A search leaves some 10 KB of short-lived objects. Without a limit, V8 would accumulate tens of MB per thread. */
 const maxYoungMb = 8;
 
 export function openIndexThreads({ searchers: count, searchData, graphFrom }: IndexThreadsOptions) {

@@ -31,7 +31,7 @@ export interface PreparedPages {
   chunks: Chunk[][];
   languages: PageLanguages[];
   wordCounts: number[];
-  /** All chunks as a segment with their positions as labels. */
+  /** All chunks as a segment; their indexes serve as labels. */
   segment: SharedArrayBuffer;
 }
 
@@ -74,7 +74,7 @@ export function preparePages({ analyzer, chunking }: PageTools, pages: readonly 
   };
 }
 
-/** Rebuild the segment of a chunked text: the same as at indexing, whatever the current chunking. */
+/** Rebuild the segment of a chunked text. The result is as at indexing, even if chunking has changed since. */
 export function segmentOfChunks({ analyzer }: Pick<PageTools, 'analyzer'>, page: ChunkedText): SharedArrayBuffer {
   analyzer.trim();
   const { analyzed, chunks, heading, languages } = analyzeChunked(analyzer, page);
@@ -82,7 +82,7 @@ export function segmentOfChunks({ analyzer }: Pick<PageTools, 'analyzer'>, page:
   return buildSegmentOfTerms(analyzer.lexicon, documents).buffer;
 }
 
-/** Re-tokenize a text along its stored chunks, with its languages, which an earlier version did not store. */
+/** Tokenizes a text again, with its stored chunks and languages. Earlier versions did not store the languages. */
 function analyzeChunked(analyzer: TextAnalyzer, page: ChunkedText) {
   const analyzed = analyzer.analyze(page.text);
   const chunks = page.chunks.map((chunk) => ({
@@ -160,7 +160,7 @@ function termsOf(analyzer: TextAnalyzer, heading: string | null): Uint32Array {
   return heading === null ? noTerms : analyzer.analyze(heading).terms;
 }
 
-/** A fact given twice, as author and as host, counts once. */
+/** A fact given twice, such as author and host, counts once. */
 function distinct(terms: Uint32Array): Uint32Array {
   return Uint32Array.from(new Set(terms));
 }

@@ -1,10 +1,10 @@
-/** Where a searcher gets a query's vector. Shared memory: i32 state (0 waiting, 1 vector, 2 none), f32 numbers. */
+/** Where a searcher reads a query's vector. Shared memory: i32 state (0 waiting, 1 vector, 2 none), f32 numbers. */
 export type QuerySlot = SharedArrayBuffer;
 
 const WAITING = 0;
 const VECTOR = 1;
 const NONE = 2;
-/** A search waits at most this long for a vector that never comes, ms. */
+/** Max wait of a search for a vector that never comes, ms. */
 const longestWaitMs = 60_000;
 
 /** A slot that gets the vector, or nothing if there is none or making it fails. */

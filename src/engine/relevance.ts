@@ -1,7 +1,7 @@
 /** Probability that a passage is relevant: a logistic function, fitted by bench `relevance` (docs/models.md). */
 
 export interface Evidence {
-  /** Weighted share of the query's words in the passage, 0 to 1. */
+  /** Share of the query's words in the passage, by weight, 0 to 1. */
   covered: number;
   /** 0 at the cosine of unrelated texts, 1 for equal texts. */
   nearness: number;
@@ -15,7 +15,7 @@ export interface RelevanceWeights {
 
 /** A passage of this probability is likely relevant. */
 export const likelyRelevant = 0.5;
-/** Below it, a passage hardly has more than some of the words: the console calls it a weak match. */
+/** Below this, a passage has hardly more than some of the words; the console calls it a weak match. */
 export const fairRelevance = 0.2;
 
 export const RELEVANCE: RelevanceWeights = { bias: -9.1, covered: 8.2, nearness: 13.7 };
@@ -24,10 +24,10 @@ export function relevance({ covered, nearness }: Evidence, weights: RelevanceWei
   return 1 / (1 + Math.exp(-(weights.bias + weights.covered * covered + weights.nearness * nearness)));
 }
 
-/** For a missing vector: a passage with all words of the query is then a likely hit, and one with few is not. */
+/** Replaces a missing vector: a passage with all query words is then a likely hit, and one with few words is not. */
 const UNKNOWN_NEARNESS = 0.1;
 
-/** A cosine's share of the range above the floor (null: unknown); 0 below, and for a floor of 1. NaN: no vector. */
+/** A cosine's share of the range above the floor (null: unknown); 0 below it, and if the floor is 1. NaN: no vector. */
 export function nearnessOf(cosine: number, floor: number | null): number {
   if (Number.isNaN(cosine)) return UNKNOWN_NEARNESS;
   const least = floor ?? 0;

@@ -1,6 +1,6 @@
 /**
- * From a query to passages, on a searcher thread: by words, and by vectors once the query's vector is there; then the
- * cosine and relevance of each. The caller decides which labels are allowed.
+ * From a query to passages, on a searcher thread: by words, and by vectors as soon as the query's vector is available;
+ * then the cosine and relevance of each passage. The caller decides which labels are allowed.
  */
 import type { TextSketch } from '../compute/ranking/duplicate-pages.ts';
 import { type Bitmap, bitmapOf } from '../compute/structures/bitmap.ts';
@@ -20,21 +20,21 @@ import { wordsIn } from './words/spelling.ts';
 export interface RetrievalParts {
   sparse: Pick<SparseSearcher, 'corpus' | 'search'>;
   analyze: QueryAnalyzer;
-  /** Of the query's model; null without vectors. */
+  /** Rows of the query's model; null without vectors. */
   rows: SearchedRows | null;
 }
 
 export interface Retrieval {
   query: string;
-  /** Whether its last word may be unfinished. */
+  /** Whether the last word may be unfinished. */
   prefix: boolean;
   /** Whether unknown words are corrected; false while the index is incomplete. */
   spelling: boolean;
-  /** Words of the query that are beginnings. */
+  /** Words of the query that are prefixes. */
   beginnings?: readonly string[] | undefined;
   k: number;
   allow?: Bitmap | undefined;
-  /** Further sets of labels; each adds its best `k` to the candidates. */
+  /** Further sets of labels. Each adds its best `k` passages to the candidates. */
   alsoAmong?: readonly Bitmap[];
   vectors: VectorQuery | null;
   relevance: boolean;
@@ -45,12 +45,12 @@ export interface Retrieval {
 export interface VectorQuery {
   rows: number;
   vector: QuerySlot;
-  /** Cosine of unrelated texts for the model, the minimum for hits; null if unknown. */
+  /** Cosine of unrelated texts for the model: the minimum of a hit. Null if unknown. */
   floor: number | null;
   alsoAmong?: readonly Bitmap[];
 }
 
-/** One side's hits, best first, ties by label; aligned arrays. */
+/** Hits of one side, best first, ties by label. The arrays have the same indexes. */
 export interface RankedChunks {
   labels: Uint32Array;
   scores: ArrayLike<number>;
@@ -59,25 +59,25 @@ export interface RankedChunks {
 export interface Candidates extends Named {
   sparse: RankedChunks;
   dense: RankedChunks;
-  /** Largest share of the query's weight in one sparse hit, 0 to 1. */
+  /** Max share of the query's weight in one sparse hit, 0 to 1. */
   covered: number;
-  /** Of the sparse hits, aligned: NaN without a vector; null for a query without one. */
+  /** Cosines of the sparse hits, by index: NaN without a vector; null for a query without a vector. */
   cosines: Float32Array | null;
   /** Relevance of each candidate, 0 to 1; null if not requested. */
   relevance: RankedChunks | null;
   stems: string[];
-  /** Words of the query without stop words. */
+  /** Number of the query's words without stop words. */
   askedWords: number;
   /** Unknown words and their replacements. */
   corrected: Correction[];
-  /** As of `sketchPages`; none if not requested. */
+  /** Result of `sketchPages`; empty if not requested. */
   sketches: ReadonlyMap<number, TextSketch>;
   timing_ms: Record<string, number>;
 }
 
 const noHits: RankedChunks = { labels: new Uint32Array(0), scores: new Float32Array(0) };
 
-/** For a query that may find nothing. */
+/** The result for a query that cannot match. */
 export const noCandidates: Candidates = {
   sparse: noHits,
   dense: noHits,
@@ -94,16 +94,16 @@ export const noCandidates: Candidates = {
 };
 
 export interface Match extends Pick<Retrieval, 'query' | 'prefix' | 'spelling' | 'beginnings' | 'allow' | 'vectors'> {
-  /** Labels are below. */
+  /** All labels are below it. */
   end: number;
-  /** Min relevance; null: that of a fair match, or half of the best one's. */
+  /** Min relevance. Null: that of a fair match, or half of the best match's. */
   least: number | null;
 }
 
-/** Completions that weigh less match nothing by themselves. */
+/** Completions with a smaller weight match nothing alone. */
 const leastShare = 0.1;
 
-/** All passages that match the words, as of `labelsCovering`, and are relevant. */
+/** All relevant passages that match the words, as of `labelsCovering`. */
 export async function matchWords(
   { sparse, analyze, rows }: RetrievalParts,
   { allow, end, least, vectors, ...query }: Match,

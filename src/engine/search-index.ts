@@ -3,7 +3,7 @@
  * The service uses the same `retrieve`, with a vector space per model (ARCHITECTURE.md, "Retrieval").
  *
  * The folder has manifest.json (identity, dimensions, live labels), words/ and vectors/ (index-folder.ts). It is the
- * only copy: one of another index, or with an unreadable manifest, is refused and left as it is.
+ * only copy. A folder of another index, or with an unreadable manifest, is refused and not changed.
  */
 import { randomUUID } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
@@ -30,7 +30,7 @@ import { SparseIndex } from './words/sparse-index.ts';
 import { loadWordList } from './words/word-list.ts';
 
 export interface Document {
-  /** 1 to 2³⁰ - 1, without large gaps, as memory has four bytes per number. Never reuse a label for another text. */
+  /** 1 to 2³⁰ - 1, without large gaps: each takes four bytes of memory. Do not reuse a label for another text. */
   label: number;
   /** One passage, not split. Only its words and vector are stored. */
   text: string;
@@ -54,9 +54,9 @@ export interface Hit {
 }
 
 export interface SearchIndexOptions {
-  /** Created if missing. The caller ensures one process at a time. */
+  /** Created if missing. The caller makes sure that only one process uses it. */
   dir: string;
-  /** Dimensions of your own vectors; without it the built-in model computes them. The same at every opening. */
+  /** Dimensions of your own vectors. If absent, the built-in model computes them. Must be the same at every opening. */
   dim?: number;
   log?: IndexLog;
   /** Folder of the built-in model's files, if not the package's. */
@@ -102,14 +102,14 @@ export class SearchIndex {
     return this.#parts.live.size;
   }
 
-  /** Labels of the last `persist` that the files lack: damaged, lost, or removed before a crash. Add those you want. */
+  /** Labels of the last `persist` that the files lack (damaged, lost, removed before a crash). Add them again. */
   get missing(): number[] {
     return [...this.#parts.missing].sort((a, b) => a - b);
   }
 
   /**
-   * Searches find the documents when this resolves. Existing labels stay as they are. After a rejection some may have
-   * been added; repeat the call.
+   * Searches find the documents when this resolves. Existing labels do not change. After a rejection some documents may
+   * have been added; repeat the call.
    * Errors: RangeError for a bad label or a missing vector; BadVectorError; QueueFullError when overloaded.
    */
   async add(documents: readonly Document[]): Promise<void> {
@@ -143,7 +143,7 @@ export class SearchIndex {
     };
     const addingVectors = addVectors();
     const settled = await Promise.allSettled([...addWords, addingVectors]);
-    // Without those removed meanwhile.
+    // Labels that were not removed meanwhile.
     const added = [...labels].filter((label) => this.#adding.delete(label));
     const failed = settled.find((each) => each.status === 'rejected');
     if (failed !== undefined) throw failed.reason;
@@ -155,7 +155,7 @@ export class SearchIndex {
     }
   }
 
-  /** Later searches do not find them. */
+  /** Searches that begin later do not find these labels. */
   async remove(labels: Iterable<number>): Promise<void> {
     const { live, embedded, words, vectors } = this.#parts;
     const known = [...new Set(labels)].filter((label) => live.has(label) || this.#adding.has(label));
@@ -190,7 +190,7 @@ export class SearchIndex {
     };
     const [candidates] = await Promise.all([this.#parts.searchers.find(request), checked]);
     const found = fuseScores(candidates, this.#floor);
-    // An add that failed, or is running, may have reached one side only.
+    // A failed or running add may have reached only one side.
     return found.filter(({ label }) => this.#parts.live.has(label)).slice(0, k);
   }
 
@@ -203,7 +203,7 @@ export class SearchIndex {
     });
   }
 
-  /** Unknown for your own vectors. */
+  /** Unknown for vectors of the caller. */
   get #floor(): number | null {
     return this.#parts.encoder === null ? null : builtInModel.floor;
   }

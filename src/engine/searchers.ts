@@ -1,4 +1,4 @@
-/** The searcher threads for callers. The least busy one gets a task; a new thread first gets all segments and rows. */
+/** Sends tasks to the searcher threads. The least busy one gets a task; a new one first gets segments and rows. */
 
 import type { TextSketch } from '../compute/ranking/duplicate-pages.ts';
 import type { Bitmap } from '../compute/structures/bitmap.ts';
@@ -23,21 +23,21 @@ export class Searchers {
   #members: readonly SegmentMember[] = [];
   readonly #rows = new Map<number, SharedRows>();
   readonly #renewals = new Map<SearcherPool, Promise<void>>();
-  /** Rows that took the place of others meanwhile. */
+  /** Rows that replaced others, by the numbers of those. */
   readonly #copies = new Map<number, number>();
-  /** Graphs in use, by their rows. The first searcher alone has them, and answers what needs them. */
+  /** Graphs in use, by rows. Only the first searcher has them, and it gets the tasks that need them. */
   readonly #graphs = new Map<number, string>();
-  /** Segment ids of each searcher, as of the last publication. */
+  /** Segment ids of each searcher after the last publication. */
   readonly #held = new Map<SearcherPool, ReadonlySet<number>>();
 
-  /** `pools`: one pinned thread each. */
+  /** `pools`: one pool per searcher, each of one thread. */
   constructor(pools: readonly SearcherPool[], namespace: string, log: IndexLog) {
     this.#pools = pools;
     this.#namespace = namespace;
     this.#log = log;
   }
 
-  /** Make every searcher use exactly these segments. One publication at a time. Errors: those of the threads. */
+  /** Make every searcher use exactly these segments. One publication runs at a time. Errors: those of the threads. */
   async publish(members: readonly SegmentMember[]): Promise<void> {
     this.#members = members;
     await Promise.all(this.#pools.map((pool) => this.#publishTo(pool, members)));
@@ -60,7 +60,7 @@ export class Searchers {
     this.#held.set(pool, new Set(ids));
   }
 
-  /** Makes rows searchable until `closeRows`; returns their number. `before`: rows whose graph serves these, too. */
+  /** Makes rows searchable until `closeRows`; returns their number. `before`: rows whose graph also serves these. */
   async openRows(shared: SharedRows, before: number | null = null): Promise<number> {
     const id = ++openings;
     this.#rows.set(id, shared);
@@ -81,7 +81,7 @@ export class Searchers {
     return pool.run('openRows', { namespace: this.#namespace, id, shared, reader, before });
   }
 
-  /** Use a checked graph file of these rows; false without the package. Errors: those of the thread and of the file. */
+  /** Use a checked graph file of these rows; false without the package. Errors: those of thread and file. */
   async openGraph(id: number, path: string): Promise<boolean> {
     const [owner] = this.#pools;
     const open = (searcher: SearcherPool, namespace: string) => searcher.run('openGraph', { namespace, id, path });
@@ -105,7 +105,7 @@ export class Searchers {
     await Promise.all(this.#pools.map((pool) => pool.run('releaseMemory', undefined)));
   }
 
-  /** Passages for a query by words and, if asked, vectors. Errors, also below: of the threads, the signal's reason. */
+  /** Passages for a query by words and, if given, a vector. Errors, also below: of threads; the signal's reason. */
   find(request: Retrieval, signal?: AbortSignal): Promise<Candidates> {
     const { vectors } = request;
     const ask = (searcher: SearcherPool, namespace: string, rows: number) => {
@@ -122,7 +122,7 @@ export class Searchers {
     return this.#ask(ask, task.rows);
   }
 
-  /** Rows near to some, and these near to them. */
+  /** Rows that are mutual near neighbours of at least one of these. */
   related(task: RelatedTask, signal?: AbortSignal): Promise<RelatedRow[]> {
     const ask = (searcher: SearcherPool, namespace: string, rows: number) =>
       searcher.run('related', { namespace, ...task, rows }, { signal });
@@ -136,7 +136,7 @@ export class Searchers {
     return this.#ask(ask, vectors?.rows);
   }
 
-  /** Of the pages with these labels, as of `sketchPages`. */
+  /** Sketches of the pages with these labels, as of `sketchPages`. */
   sketch(labels: readonly number[], signal?: AbortSignal): Promise<ReadonlyMap<number, TextSketch>> {
     return this.#ask((searcher, namespace) => searcher.run('sketch', { namespace, labels }, { signal }));
   }
@@ -150,7 +150,7 @@ export class Searchers {
     return this.#ask((searcher, namespace) => searcher.run('mark', { namespace, ...task }, { signal }));
   }
 
-  /** Ask the least busy searcher, or the one with the graph of `rows`; and again if it is new. */
+  /** Ask the least busy searcher, or the one with the graph of `rows`. Ask again if its thread is new. */
   async #ask<Answer>(
     task: (searcher: SearcherPool, namespace: string, rows: number) => Promise<Answer | null>,
     rows = 0,
@@ -173,7 +173,7 @@ export class Searchers {
     return again;
   }
 
-  /** Give a new thread everything; once for all tasks that found it new. */
+  /** Give a new thread everything, once for all tasks that found it new. */
   #renew(searcher: SearcherPool): Promise<void> {
     const running = this.#renewals.get(searcher);
     if (running !== undefined) return running;
@@ -187,7 +187,7 @@ export class Searchers {
     await this.#publishTo(searcher, this.#members);
     for (const [id, shared] of this.#rows) await this.#openIn(searcher, id, shared, null);
     if (searcher !== this.#pools[0]) return;
-    // Searches are exact until then.
+    // Until the graph is open, searches are exact.
     const namespace = this.#namespace;
     for (const [id, path] of this.#graphs) {
       searcher.run('openGraph', { namespace, id, path }).catch((error) => {

@@ -21,7 +21,7 @@ export const MAX_PAGES = 65_536;
  */
 export type Dots = (addresses: number, count: number, length: number, query: number, out: number) => void;
 
-/** SIMD, or the plain loop where SIMD does not compile. */
+/** Uses SIMD, or the plain loop if SIMD does not compile. */
 export function openDots(memory: WebAssembly.Memory): Dots {
   const bytes = readFileSync(join(programDir, 'models', 'dots.wasm'));
   if (!WebAssembly.validate(bytes)) return plainDots(memory);

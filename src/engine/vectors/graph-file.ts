@@ -7,13 +7,13 @@ import { type Bitmap, GrowingBitmap } from '../../compute/structures/bitmap.ts';
 import { sha256Of } from '../../files/checked-file.ts';
 import { NO_LABEL, type SharedRows, VectorRows } from './vector-rows.ts';
 
-/** Links of a node, and candidates looked at for them: docs/decisions/vector-index.md. */
+/** Links per node, and candidates examined for them: docs/decisions/vector-index.md. */
 const M = 16;
 const EF_CONSTRUCTION = 150;
 const seed = 42;
-/** Equal vectors beyond these stay out: a cluster of them has no way out. They are compared one by one. */
+/** Max equal vectors in a graph: a search cannot leave a cluster of them. The others are compared one by one. */
 const mostEqual = 3;
-/** Points between two looks whether to stop: some ms. */
+/** Points added between two checks for a stop: some ms. */
 const stopEvery = 64;
 
 /** The package's class; null if it is not installed or does not load. */
@@ -27,21 +27,21 @@ export async function graphPackage(): Promise<typeof HierarchicalNSW | null> {
 
 export interface GrowTask {
   shared: SharedRows;
-  /** The graph in use, to add to; null: a new one. */
+  /** The graph in use, which gets the new points; null: build a new graph. */
   from: string | null;
   to: string;
-  /** i32: stop if nonzero; 1 while this works, so that who stops it knows when its file is left alone. */
+  /** Two i32: stop if nonzero; 1 while this works, so that the owner knows when the file is complete. */
   flags: SharedArrayBuffer;
 }
 
 export interface GrownGraph {
   labels: Bitmap;
-  /** Rows that stay out, as equal to others. */
+  /** Number of rows left out because they equal others. */
   left: number;
   sha256: string;
 }
 
-/** Write a graph of all rows; null if stopped, or without the package. Errors: file system errors. */
+/** Write a graph of all rows. Null if stopped, or without the package. Errors: file system errors. */
 export async function growGraph({ flags, ...task }: GrowTask): Promise<GrownGraph | null> {
   const state = new Int32Array(flags);
   Atomics.store(state, 1, 1);
@@ -83,7 +83,7 @@ async function grow(
       inGraph.add(label);
     }
   }
-  // Not the method that returns a promise: it does not keep the graph from being collected meanwhile.
+  // Not the asynchronous method: it does not protect the graph from garbage collection.
   graph.writeIndexSync(to);
   const labels = new GrowingBitmap();
   for (const label of inGraph) labels.add(label);

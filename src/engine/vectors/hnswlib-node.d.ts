@@ -3,7 +3,7 @@ declare module 'hnswlib-node' {
   export class HierarchicalNSW {
     constructor(space: 'ip', dim: number);
     initIndex(options: { maxElements: number; m: number; efConstruction: number; randomSeed: number }): void;
-    /** The caller keeps the graph alive until it resolves. Not for damaged files: they end the process. */
+    /** The caller keeps the graph alive until it resolves. A damaged file would end the process. */
     readIndex(path: string): Promise<boolean>;
     readIndexSync(path: string): void;
     writeIndexSync(path: string): void;

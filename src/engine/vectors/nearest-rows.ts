@@ -1,12 +1,12 @@
-/** The nearest other rows of each row by cosine, exact: every pair is scored once, by the kernel that searches use. */
+/** The nearest other rows of each row by cosine, exact. The kernel of searches scores every pair once. */
 import type { Neighbours } from '../../compute/embedding/page-graph.ts';
 import type { VectorTable } from '../../compute/embedding/page-vectors.ts';
 import { VectorRows } from './vector-rows.ts';
 
-/** Rows scored with each other before moving on: both blocks stay in the cache. */
+/** Rows per block. Two blocks stay in the processor's cache while they are scored with each other. */
 const blockRows = 1024;
 
-/** Shapes: `table` has finite rows of unit length. Of rows as near the one with the lower number comes first. */
+/** Shapes: `table` has finite rows of unit length. For equal cosines, the row with the lower number comes first. */
 export function nearestRows(table: VectorTable, k: number): Neighbours {
   const comparison = new RowComparison(table, k);
   while (comparison.compareBlock());
@@ -29,7 +29,7 @@ export class RowComparison {
     this.#best = new BestNeighbours(count, k);
   }
 
-  /** Compare the next block with itself and all later rows; whether there is another. */
+  /** Compare the next block with itself and all later rows. Returns whether there is another block. */
   compareBlock(): boolean {
     const { rows, count, dim } = this.table;
     const a = this.#next;
@@ -46,13 +46,13 @@ export class RowComparison {
     return this.#next < count;
   }
 
-  /** Of the blocks compared so far. */
+  /** Neighbours within the blocks compared so far. */
   neighbours(): Neighbours {
     return this.#best.sorted();
   }
 }
 
-/** Keeps for each row the k best, the worst of them at hand. */
+/** Keeps the k best neighbours of each row, with quick access to the worst of them. */
 class BestNeighbours {
   readonly #k: number;
   readonly #indices: Int32Array;

@@ -1,4 +1,4 @@
-/** Searches a neighbour graph on the searcher thread that owns it. Rows outside of it are compared one by one. */
+/** Searches a neighbour graph on the searcher thread that owns it. Rows outside the graph are compared one by one. */
 import type { HierarchicalNSW } from 'hnswlib-node';
 import { type Bitmap, bitmapOf, countBits, hasBit } from '../../compute/structures/bitmap.ts';
 import { type ScoredLabels, TopK } from '../../compute/structures/top-k.ts';
@@ -6,7 +6,7 @@ import { graphPackage } from './graph-file.ts';
 import { cosinesWith, meanOfRows, type NearestOptions, nearestTo, offerRows } from './row-search.ts';
 import type { VectorRows } from './vector-rows.ts';
 
-/** Candidates that a search looks at: the least, and for each wanted one. */
+/** Candidates examined by a search: minimum, and number per wanted row. */
 const leastEf = 400;
 const efPerWanted = 4;
 /** Measured: comparing n allowed rows of N one by one is faster while n² is at most so many times N. */
@@ -33,7 +33,7 @@ export class RowGraph {
     this.#labels = bitmapOf(ids, ids.reduce((most, id) => Math.max(most, id), 0) + 1);
   }
 
-  /** Reads a checked file, without holding up the thread; null without the package. */
+  /** Reads a checked file without blocking the thread; null without the package. */
   static async read(path: string, dim: number): Promise<RowGraph | null> {
     const Graph = await graphPackage();
     if (Graph === null) return null;
@@ -42,7 +42,7 @@ export class RowGraph {
     return new RowGraph(graph);
   }
 
-  /** As of `nearestTo`; null where the graph gives too few, so that the caller looks at all rows. */
+  /** As `nearestTo`. Null if the graph finds too few rows; the caller then compares all rows. */
   nearest(
     rows: VectorRows,
     vector: Float32Array,
@@ -76,7 +76,7 @@ export class RowGraph {
   }
 }
 
-/** The rows nearest to a vector, by the graph where that is faster than looking at all. */
+/** The rows nearest to a vector. Uses the graph if that is faster than comparing all rows. */
 export function nearest({ rows, graph }: SearchedRows, vector: Float32Array, options: NearestOptions) {
   rows.setQuery(vector);
   const isByGraph = graph !== null && (options.allow === undefined || isWide(options.allow, rows));
@@ -89,7 +89,7 @@ function isWide(allow: Bitmap, rows: VectorRows): boolean {
 }
 
 export interface RelatedOptions extends NearestOptions {
-  /** Labels of the rows that others are related to. */
+  /** Labels of the given rows, to which others are related. */
   to: Uint32Array;
   /** Two rows are related if each is among the `few` nearest of the other. */
   few: number;

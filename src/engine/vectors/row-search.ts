@@ -62,7 +62,7 @@ function scorer(rows: VectorRows, top: TopK<Float32Array>, minScore: number) {
   return { add, finish };
 }
 
-/** Cosines with labels; NaN for one without a row. */
+/** Cosines of the rows with these labels; NaN for a label without a row. */
 export function cosinesWith(rows: VectorRows, labels: ArrayLike<number>): Float32Array {
   const cosines = new Float32Array(labels.length).fill(Number.NaN);
   for (let from = 0; from < labels.length; from += CALL_ROWS) {
@@ -79,7 +79,7 @@ export function cosinesWith(rows: VectorRows, labels: ArrayLike<number>): Float3
   return cosines;
 }
 
-/** Direction of the mean of the rows of these labels; null where none has a row, or they cancel out. */
+/** Direction of the mean of these labels' rows. Null if none has a row, or the rows cancel out. */
 export function meanOfRows(rows: VectorRows, labels: ArrayLike<number>): Float32Array | null {
   const sum = new Float32Array(rows.dim);
   for (let at = 0; at < labels.length; at++) {

@@ -13,7 +13,7 @@ import { openedFile, readInto, sha256Of, writePieces } from '../../files/checked
 import { NO_LABEL, type SharedRows, VectorRows } from './vector-rows.ts';
 
 const MAGIC = 0x52425652;
-/** Earlier versions are in several files, without labels in the rows. */
+/** Earlier versions used several files, without labels in the rows. */
 const VERSION = 4;
 const HEADER_WORDS = 8;
 const PIECE_BYTES = 4 * 2 ** 20;
@@ -25,8 +25,8 @@ export interface FileToLoad {
 }
 
 /**
- * Fill empty rows from a file, without the labels outside of `keep`. `fault`: why the file is not used, or null; then the rows are empty.
- * `dropped`: labels of the file outside of `keep`.
+ * Fill empty rows from a file, without labels outside of `keep`. `fault`: why the file is not used, or null; then rows
+ * are empty. `dropped`: labels outside of `keep`.
  */
 export function loadRows({ shared, file, keep }: { shared: SharedRows; file: FileToLoad; keep: Bitmap }) {
   const rows = new VectorRows(shared);
@@ -40,7 +40,7 @@ export function loadRows({ shared, file, keep }: { shared: SharedRows; file: Fil
   return { fault, held, dropped };
 }
 
-/** Reads a file into empty rows; returns its fault, also a read error, or null. */
+/** Reads a file into empty rows. Returns why it cannot be used, including read errors, or null. */
 export function readRows(rows: VectorRows, { path, bytes, sha256 }: FileToLoad): string | null {
   if (endianness() !== 'LE') return 'written on a machine of another byte order';
   try {
@@ -80,7 +80,7 @@ export async function isIntact({ path, sha256 }: { path: string; sha256: string 
   return (await sha256Of(path).catch(() => null)) === sha256;
 }
 
-/** Copy the live rows to an empty store. What is erased meanwhile is to be erased there, too. */
+/** Copy the live rows to an empty store. The caller must repeat erasures that happen meanwhile. */
 export function copyLiveRows({ from, to }: { from: SharedRows; to: SharedRows }): void {
   const source = new VectorRows(from);
   const target = new VectorRows(to);

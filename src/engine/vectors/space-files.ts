@@ -1,4 +1,4 @@
-/** A vector space's files `<generation>.rows`, and how far they lag. A failed save leaves the old generation valid. */
+/** The files of a vector space, `<generation>.rows`, and their lag. If a save fails, the old generation stays valid. */
 import { rm } from 'node:fs/promises';
 import pLimit from 'p-limit';
 import { z } from 'zod';
@@ -21,7 +21,7 @@ export const spaceManifest = z.discriminatedUnion('format', [current, z.object({
 
 export interface SpaceFilesOptions {
   dir: string;
-  /** Identity of the store whose labels these are. */
+  /** Identity of the store to which the labels belong. */
   storeId: string;
   modelId: string;
   dim: number;
@@ -35,7 +35,7 @@ export type WriteRows = (path: string) => Promise<string>;
 
 export type SpaceFiles = Awaited<ReturnType<typeof openSpaceFiles>>;
 
-/** Read the folder's manifest, creating the folder. A foreign one is set aside. Errors: of the folder. */
+/** Read the folder's manifest; creates the folder. A foreign manifest is set aside. Errors: of the folder. */
 export async function openSpaceFiles(options: SpaceFilesOptions) {
   const { dir, storeId, modelId, dim, log, noteLabels } = options;
   const folder = indexFolder({
@@ -51,7 +51,7 @@ export async function openSpaceFiles(options: SpaceFilesOptions) {
   const first: SpaceManifest = { format: 4, generation: 0, store_id: storeId, model_id: modelId, dim, rows: null };
   let manifest = found ?? first;
   let rowsLost = false;
-  /** Adds, removals and compactions, and how many of these are saved. */
+  /** Numbers of changes (adds, removals, compactions) in total and saved. */
   let [changes, saved] = [0, 0];
   const saves = pLimit(1);
 
@@ -65,14 +65,14 @@ export async function openSpaceFiles(options: SpaceFilesOptions) {
       changes += count;
     },
     rows: (): FileToLoad | null => manifest.rows && { ...manifest.rows, path: folder.path(manifest.rows.name) },
-    /** Set the file aside: it cannot be loaded. */
+    /** Set the file aside, because it cannot be loaded. */
     async refuse(fault: string): Promise<void> {
       if (manifest.rows !== null) await folder.setAside([manifest.rows.name], fault);
       manifest = { ...manifest, rows: null };
       changes++;
       rowsLost = true;
     },
-    /** Write a first manifest, so that a missing one means a loss. */
+    /** Write a first manifest, so that a missing one later shows a loss. */
     async begin(): Promise<void> {
       await folder.replace(async () => manifest);
       await folder.sweep(manifest, { isSaved: true });
@@ -98,7 +98,7 @@ export async function openSpaceFiles(options: SpaceFilesOptions) {
   };
 }
 
-/** Null if the manifest is this space's. */
+/** Why the manifest belongs to another space; null if it does not. */
 function foreignness(found: z.infer<typeof spaceManifest>, options: SpaceFilesOptions): string | null {
   const { storeId, modelId, dim } = options;
   if (found.format !== 4) return 'of an earlier version';

@@ -1,9 +1,9 @@
 /**
- * The neighbour graph of a vector space: when it is built, its file, its searcher. It is a cache of the rows, and may
- * be deleted at any time: then searches are exact. Opening, leaving and copies of the rows take turns (`inTurn`); a
- * build, which takes minutes, does not, and can be stopped.
- *   graph/graph.hnsw (graph-file.ts), graph/next.hnsw while it is written
- *   graph/graph.json: checksum and labels of graph.hnsw, which is deleted if they are missing or wrong
+ * The neighbour graph of a vector space: when it is built, its file, its searcher. It is a cache of the rows and may be
+ * deleted at any time; searches are then exact. Opening, deleting and copying of rows run one at a time (`inTurn`). A
+ * build, which takes minutes, runs next to them and can be stopped.
+ * graph/graph.hnsw (graph-file.ts), graph/next.hnsw while it is written
+ * graph/graph.json: checksum and labels of graph.hnsw, which is deleted if they are missing or wrong
  */
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, rename, rm } from 'node:fs/promises';
@@ -23,7 +23,7 @@ export type GraphTasks = typeof import('./graph-file.ts');
 
 export interface Graphs {
   pool: SharedPool<Pick<GraphTasks, 'growGraph'>>;
-  /** Live rows from which on a space has a graph. */
+  /** Min live rows of a space with a graph. */
   from: number;
 }
 
@@ -32,23 +32,23 @@ export interface SpaceGraphOptions extends Pick<SpaceFilesOptions, 'dir' | 'mode
   searchers: Searchers;
   worker: SharedPool<Pick<typeof rowTasks, 'isIntact'>>;
   noteLabels: () => Promise<void>;
-  /** The rows, and their number at the searchers, as they are now. */
+  /** The current rows, and their number at the searchers. */
   rows: () => { rows: VectorRows; id: number };
 }
 
-/** A graph grows above this share of rows outside of it, and above so many, which take under a millisecond. */
+/** A graph grows if this share of rows is outside it, and more than this number, which takes under a millisecond. */
 const MAX_OUTSIDE_SHARE = 0.05;
 const MAX_OUTSIDE = 2048;
-/** It is rebuilt above this share of its labels without a row. */
+/** It is rebuilt if more than this share of its labels has no row. */
 const MAX_STALE_SHARE = 0.2;
-/** After a failure, or without the package, the next attempt comes after so many changes. */
+/** After a failure, or without the package, the next attempt waits for this number of changes. */
 const CHANGES_AFTER_FAILURE = 50_000;
 
 const factsSchema = z.object({
   sha256: z.string(),
   /** Bitmap, base64. */
   labels: z.base64(),
-  /** Rows left out as equal to others. */
+  /** Number of rows left out because they equal others. */
   left: z.int().min(0),
 });
 
@@ -56,16 +56,16 @@ type GraphFacts = Omit<GrownGraph, 'sha256'>;
 
 interface LoadedGraph extends GraphFacts {
   count: number;
-  /** Labels without a row, at most. */
+  /** Max number of labels without a row. */
   stale: number;
 }
 
 const none: Bitmap = new Uint32Array(0);
 
-/** Work on a graph that may be stopped: while it waits for its thread, and there. */
+/** Work on a graph that can be stopped, both while it waits for its thread and while it runs. */
 function startGrowth() {
   const controller = new AbortController();
-  /** Stop if nonzero; then 1 while the thread works on it. */
+  /** [0]: stop if nonzero; [1]: 1 while the thread works on it. */
   const flags = new Int32Array(new SharedArrayBuffer(8));
   return {
     flags,
@@ -74,7 +74,7 @@ function startGrowth() {
       Atomics.store(flags, 0, 1);
       controller.abort(new Error('the graph is not wanted any more'));
     },
-    /** Resolves when no thread writes its file any more. */
+    /** Resolves when no thread writes the file any more. */
     async ended(): Promise<void> {
       const running = Atomics.waitAsync(flags, 1, 1);
       if (running.async) await running.value;
@@ -101,10 +101,10 @@ export function spaceGraph({
   let loaded: LoadedGraph | null = null;
   let growth: Growth | null = null;
   let growing: Promise<void> = Promise.resolve();
-  /** Changes until a build is tried. */
+  /** Changes until the next attempt to build. */
   let dueIn = 0;
   let isClosing = false;
-  /** Calls of `purge` and `leave` under way: no build begins. */
+  /** Running calls of `purge` and `leave`. Meanwhile no build begins. */
   let leaving = 0;
 
   const deleteFiles = () => rm(dir, { recursive: true, force: true });
@@ -120,7 +120,7 @@ export function spaceGraph({
     }
   };
 
-  /** Errors: those of the threads, and of a file that is cut short; then it is deleted. */
+  /** Errors: those of the threads, and of a truncated file, which is then deleted. */
   const use = ({ labels, left }: GraphFacts, signal: AbortSignal): Promise<void> =>
     turns(async () => {
       signal.throwIfAborted();
@@ -149,7 +149,7 @@ export function spaceGraph({
     }
     await syncFile(next);
     await noteLabels();
-    // Without labels it is deleted: a crash leaves no graph under the labels of another.
+    // If the labels are missing, the graph is deleted: a crash must not leave a graph with the labels of another.
     await rm(factsPath, { force: true });
     await rename(next, path);
     const { labels, left, sha256 } = grown;
@@ -225,13 +225,13 @@ export function spaceGraph({
         await deleteFiles();
       });
     },
-    /** Call after rows were added or removed: a graph is built or grown if it is time. */
+    /** Call after rows were added or removed. Builds or grows a graph if it is due. */
     changed({ added, removed }: { added: number; removed: number }): void {
       dueIn -= added + removed;
       if (loaded !== null) loaded.stale += removed;
       growIfDue();
     },
-    /** Nothing opens, closes or uses a graph meanwhile. */
+    /** Meanwhile no graph is opened, closed or used. */
     inTurn: <Result>(work: () => Promise<Result>): Promise<Result> => turns(work),
     /** Deletes a graph that has a label without a row. Errors: file system errors; those of the threads. */
     async purge(): Promise<void> {
@@ -243,11 +243,11 @@ export function spaceGraph({
         else await rm(next, { force: true });
       });
     },
-    /** Delete the graph: another is built. Errors: as of `purge`. */
+    /** Delete the graph, so that another is built. Errors: as of `purge`. */
     async leave(): Promise<void> {
       if (growth !== null || existsSync(dir)) await withoutBuilds(leave);
     },
-    /** Resolves when nothing is opened or built. */
+    /** Resolves when no graph is being opened or built. */
     async settled(): Promise<void> {
       while (growth !== null) await growing;
     },

@@ -1,22 +1,22 @@
 /**
- * Vectors as int8 rows with labels, in memory that threads share: one writes, all read. Rows are only appended; an
+ * Vectors as int8 rows with labels, in memory that threads share: one writes, all read. Rows are only appended. An
  * erased row is zeroed and keeps its number until the live rows are copied. A row is its vector scaled to a peak of
  * 127. Scores are cosines of rounded rows with the query rounded to 12 bits (errors: docs/storage.md).
  *
- *   rows     64 KiB: count, live rows · for each reader 64 KiB: the query as i16, a block of addresses, a block of sums
- *            then each row: label u32, 1 / length f32 (0: erased), 8 unused bytes, `stride` bytes
- *   places   by label: 1 + its row, or 0
+ * rows 64 KiB: count, live rows · for each reader 64 KiB: the query as i16, a block of addresses, a block of sums
+ * then each row: label u32, 1 / length f32 (0: erased), 8 unused bytes, `stride` bytes
+ * places by label: 1 + its row, or 0
  * A row counts once it is complete: `count` is written last. A reader may see a wrong score for a row that is being
  * erased, but never finds its label afterwards.
  */
 import { type Dots, LANES, MAX_PAGES, openDots, QUERY_PEAK } from './dot-kernel.ts';
 
 export const CALL_ROWS = 4096;
-/** Maximum by contract. */
+/** Max dimensions by contract. */
 const MAX_DIM = 8192;
 /** Labels are smaller: the largest uint32 marks an erased row. */
 export const NO_LABEL = 0xffff_ffff;
-/** Readers with memory of their own, numbered from 0, which is the writer's thread. */
+/** Max threads that read with memory of their own. Number 0 is the writer's thread. */
 export const MAX_READERS = 63;
 
 const PAGE_BYTES = 65_536;
@@ -37,7 +37,7 @@ export interface SharedRows {
 export class VectorRows {
   readonly shared: SharedRows;
   readonly dim: number;
-  /** Numbers of a row, zero-padded to whole lanes; and its bytes with label and length. */
+  /** Numbers per row, zero-padded to whole lanes; and bytes per row, with label and length. */
   readonly stride: number;
   readonly rowBytes: number;
   readonly #rows: WebAssembly.Memory;
@@ -82,7 +82,7 @@ export class VectorRows {
     return Atomics.load(this.#counts, 1);
   }
 
-  /** Of memory in use. */
+  /** Bytes of memory in use. */
   get bytes(): number {
     return this.count * this.rowBytes + this.#places.buffer.byteLength;
   }
@@ -106,7 +106,7 @@ export class VectorRows {
     return this.#labels[this.#at(row) / 4];
   }
 
-  /** Of all live rows, in row order. */
+  /** Labels of all live rows, in row order. */
   liveLabels(): Uint32Array {
     const { count } = this;
     this.#seeAll(count);
@@ -136,13 +136,13 @@ export class VectorRows {
     this.#enter(row, label, from.#inverse[at / 4 + 1]);
   }
 
-  /** Whether the label was there. */
+  /** Returns whether the label had a row. */
   erase(label: number): boolean {
     const row = this.rowOf(label);
     if (row === undefined) return false;
     const at = this.#at(row);
     Atomics.store(this.#placeOf, label, 0);
-    // The header first: who copies a half-zeroed row sees afterwards that it is erased.
+    // The header first: a thread that copies a half-zeroed row then sees that it is erased.
     this.#labels[at / 4] = NO_LABEL;
     this.#inverse[at / 4 + 1] = 0;
     Atomics.sub(this.#counts, 1, 1);
@@ -162,7 +162,7 @@ export class VectorRows {
     this.#queryInverse = 1 / Math.sqrt(squares);
   }
 
-  /** Cosines of the query with at most CALL_ROWS rows; 0 for erased ones. */
+  /** Cosines of the query with at most CALL_ROWS rows; 0 for erased rows. */
   score(rows: Uint32Array, scores: Float32Array): void {
     const addresses = new Uint32Array(this.#rows.buffer, this.#scratch + ADDRESSES_AT, rows.length);
     for (let i = 0; i < rows.length; i++) addresses[i] = this.#at(rows[i]) + HEADER_BYTES;
@@ -184,7 +184,7 @@ export class VectorRows {
     return Float32Array.from(this.#bytes.subarray(at + HEADER_BYTES, at + HEADER_BYTES + this.dim), (n) => n * inverse);
   }
 
-  /** A number that equal rows share, of 53 bits. */
+  /** A hash of 53 bits; equal rows have equal hashes. */
   hashOf(row: number): number {
     const at = this.#at(row) + HEADER_BYTES;
     let [high, low] = [0x811c9dc5, 0x01000193];
@@ -195,15 +195,15 @@ export class VectorRows {
     return (high >>> 0) * 2 ** 21 + (low >>> 11);
   }
 
-  /** Number of rows that may be read now; the other readers' methods take rows below it. */
+  /** Number of rows that can be read now. Other methods of readers take rows below it. */
   seen(): number {
     const { count } = this;
     this.#seeAll(count);
-    // Another thread's growth may be seen a little later than its rows.
+    // The growth of memory in another thread may become visible a little later than its rows.
     return Math.min(count, Math.floor((this.#bytes.length - ROWS_AT) / this.rowBytes));
   }
 
-  /** A copy of rows [from, to) with their headers. A row erased meanwhile is erased in the copy. */
+  /** A copy of rows [from, to) with their headers. A row that is erased during the copy is erased in it, too. */
   copy(from: number, to: number): Uint8Array {
     this.#seeAll(to);
     const bytes = new Uint8Array((to - from) * this.rowBytes);
@@ -218,13 +218,13 @@ export class VectorRows {
     return bytes;
   }
 
-  /** The bytes of `count` rows in an empty store, to be filled; then call `filled`. */
+  /** Memory for `count` rows of an empty store. Fill it, then call `filled`. */
   allocate(count: number): Uint8Array {
     this.#reserve(count);
     return new Uint8Array(this.#rows.buffer, ROWS_AT, count * this.rowBytes);
   }
 
-  /** Counts allocated rows, erased ones among them. */
+  /** Counts allocated rows, including erased ones. */
   filled(count: number): void {
     let live = 0;
     for (let row = 0; row < count; row++) {
@@ -241,7 +241,7 @@ export class VectorRows {
     return ROWS_AT + row * this.rowBytes;
   }
 
-  /** Renews the views after the memory grew, here or in another thread. */
+  /** Renews the views after the memory grew, in this or another thread. */
   #look(): void {
     this.#bytes = new Int8Array(this.#rows.buffer);
     this.#labels = new Uint32Array(this.#rows.buffer);

@@ -22,9 +22,9 @@ export type RowTasks = typeof import('./row-tasks.ts');
 export interface VectorSpaceOptions extends SpaceFilesOptions {
   searchers: Searchers;
   worker: SharedPool<RowTasks>;
-  /** Without it every search looks at all rows. */
+  /** Null: every search compares all rows. */
   graphs?: Graphs | null;
-  /** Changes between two background saves. */
+  /** Number of changes between two background saves. */
   saveEvery?: number;
 }
 
@@ -34,7 +34,7 @@ export interface SpaceSearchOptions {
   signal?: AbortSignal | undefined;
 }
 
-/** Erased rows are dropped above this share, and more than a few. */
+/** Erased rows are dropped if their share is larger, and if they are more than a few. */
 const MAX_DELETED_SHARE = 0.3;
 const MIN_DELETED = 256;
 
@@ -42,21 +42,21 @@ export class VectorSpace {
   readonly #options: VectorSpaceOptions;
   readonly #files: SpaceFiles;
   #rows: VectorRows;
-  /** The rows' number at the searchers. */
+  /** The number of the rows at the searchers. */
   #id: number;
   readonly #removedAhead = new Set<number>();
   /** Labels erased while the live rows are copied; null otherwise. */
   #erasedMeanwhile: number[] | null = null;
-  /** Appending and copying take turns. */
+  /** Appending and copying run one at a time. */
   readonly #writes = pLimit(1);
-  /** Running background work, and whether more is needed. */
+  /** The running background work, and whether it must run again. */
   #tending: Promise<void> | undefined;
   #isAsked = false;
-  /** Unsaved changes at a failed save: the next background save waits for as many more. */
+  /** Unsaved changes when a save failed. The next background save waits for as many more. */
   #unsavedAtFailure = 0;
   #closing = false;
   readonly #graph: SpaceGraph;
-  /** Rows that the graph has not heard of. */
+  /** Changes that the graph does not know yet. */
   #news = { added: 0, removed: 0 };
 
   private constructor(options: VectorSpaceOptions, files: SpaceFiles, rows: VectorRows, id: number) {
@@ -98,14 +98,14 @@ export class VectorSpace {
     };
   }
 
-  /** The rows' number for searches, valid until the next await. */
+  /** The number of the rows for searches, valid until the next await. */
   get rows(): number {
     return this.#id;
   }
 
   /**
    * Searches find these `labels.length` rows when this resolves. Existing labels stay. `passOverZeros`: skip zero rows.
-   * Errors: BadVectorError (nothing stored); IndexClosedError; RangeError without memory: part may be stored.
+   * Errors: BadVectorError (nothing stored); IndexClosedError; RangeError without memory: a part may be stored.
    */
   async add(labels: Uint32Array, vectors: Float32Array, { passOverZeros = false } = {}): Promise<void> {
     this.#refuseIfClosing();
@@ -127,7 +127,7 @@ export class VectorSpace {
     this.#tend();
   }
 
-  /** Call before labels get other vectors: deletes the graph. Errors: file system errors; those of the threads. */
+  /** Call before labels get other vectors. Deletes the graph. Errors: file system errors; those of the threads. */
   leaveGraph(): Promise<void> {
     return this.#graph.leave();
   }
@@ -136,7 +136,7 @@ export class VectorSpace {
     return this.#rows.has(label);
   }
 
-  /** Searches started later do not find them. Unknown labels are remembered. */
+  /** Searches that begin later do not find them. Unknown labels are remembered. */
   remove(labels: Iterable<number>): void {
     this.#refuseIfClosing();
     for (const label of labels) {
@@ -165,7 +165,7 @@ export class VectorSpace {
     return this.#options.searchers.related({ rows: this.rows, minScore, ...task }, signal);
   }
 
-  /** Errors: BadVectorError if the vector cannot be searched for. */
+  /** Errors: BadVectorError if the vector cannot be compared. */
   checkQuery(vector: Float32Array): void {
     const { dim, modelId } = this.#options;
     const bad = findBadRows(vector, dim, 1);
@@ -194,7 +194,7 @@ export class VectorSpace {
     if (this.#files.unsaved() > Math.max(QUIET_CHANGES, QUIET_SHARE * this.#rows.live)) await this.save();
   }
 
-  /** Drops erased rows, a graph that has some, and `*.bad` files, and saves: no byte of a removed vector stays. */
+  /** Drops erased rows, a graph with erased rows, and `*.bad` files, then saves: no byte of a removed vector stays. */
   async purge(): Promise<void> {
     await this.#graph.purge();
     if (this.#rows.count > this.#rows.live) await this.#copyLive();
@@ -203,14 +203,14 @@ export class VectorSpace {
     this.#tend();
   }
 
-  /** Live rows, erased ones that are not dropped yet, and unsaved adds, removals and compactions. */
+  /** Numbers of live rows, of erased rows not yet dropped, and of unsaved adds, removals and compactions. */
   stats() {
     const { live, count, bytes } = this.#rows;
     const [generation, unsaved] = [this.#files.number(), this.#files.unsaved()];
     return { live, deleted: count - live, rowBytes: bytes, generation, unsaved };
   }
 
-  /** Saves first unless the next start recovers faster. Errors: as of `save`; the threads drop the rows in any case. */
+  /** Saves first, unless the next start recovers faster. Errors: as of `save`; the threads drop the rows anyway. */
   async close(): Promise<void> {
     this.#closing = true;
     await this.#graph.close();
@@ -233,7 +233,7 @@ export class VectorSpace {
     await this.#files.drop();
   }
 
-  /** Background work after each change: drop erased rows if many, save if due. */
+  /** Background work after each change: drop erased rows if there are many, save if due. */
   #tend(): void {
     this.#isAsked = true;
     if (this.#closing) return;
@@ -299,10 +299,10 @@ export class VectorSpace {
   }
 }
 
-/** Numbers checked per turn of the event loop: half a millisecond. */
+/** Numbers checked per turn of the event loop: 0.5 ms. */
 const CHECKED_NUMBERS = 2 ** 18;
 
-/** Invalid vectors were refused with their whole batch. A retry fails the same way. */
+/** Invalid vectors, refused with their whole batch. A retry fails in the same way. */
 export class BadVectorError extends Error {
   readonly code = 'bad_vector';
   readonly rows: readonly BadRow[];
@@ -315,7 +315,7 @@ export class BadVectorError extends Error {
   }
 }
 
-/** Returns the positions of skipped zero rows. Errors: BadVectorError. */
+/** Returns the indexes of skipped zero rows. Errors: BadVectorError. */
 async function refuseBadVectors(
   vectors: Float32Array,
   count: number,
@@ -337,16 +337,16 @@ async function refuseBadVectors(
   return zeros;
 }
 
-/** Numbers appended per turn of the event loop: a millisecond. */
+/** Numbers appended per turn of the event loop: 1 ms. */
 const APPENDED_NUMBERS = 2 ** 19;
 const SAVE_EVERY = 20_000;
 /**
  * A save writes all rows; a start adds 24,000 rows/s of 1,024 d from the store. So a save in quiet times needs more
- * changes than a start recovers in a tenth of a second, and writes no row more than twenty times.
+ * changes than a start recovers in 0.1 s, and writes no row more than twenty times.
  */
 const QUIET_CHANGES = 2000;
 const QUIET_SHARE = 0.05;
-/** Changes that a start recovers in half a second. */
+/** Changes that a start recovers in 0.5 s. */
 const CLOSE_CHANGES = 12_000;
-/** Written in 10 ms: a small space is always saved on close. */
+/** Written in 10 ms: a space of this size is always saved on close. */
 const SMALL_BYTES = 4 * 2 ** 20;

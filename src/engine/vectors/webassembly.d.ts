@@ -2,7 +2,7 @@
 declare namespace WebAssembly {
   class Memory {
     constructor(descriptor: { initial: number; maximum: number; shared: true });
-    /** After `grow` a longer one over the same bytes; earlier ones stay valid. */
+    /** After `grow`: a longer buffer over the same bytes. Earlier ones stay valid. */
     readonly buffer: SharedArrayBuffer;
     /** Adds pages of 64 KiB; RangeError without memory. */
     grow(pages: number): number;

@@ -8,21 +8,21 @@
 
 /** Term-frequency saturation; the usual value. */
 export const K1 = 1.2;
-/** Share of length normalisation; as K1. */
+/** Share of length normalization; the usual value, too. */
 export const B = 0.75;
 /** Weight of an occurrence by field, a multiple of 1/UNITS. */
 export const FIELD_WEIGHTS = { title: 2, section: 1.5, body: 1 } as const;
 export type Field = keyof typeof FIELD_WEIGHTS;
-/** Weight of a word among a page's facts, less than in a text, so that texts rank first. Facts do not add length. */
+/** Weight of a word in a page's facts, smaller than in a text, so that texts rank first. Facts add no length. */
 export const FACT_WEIGHT = 0.5;
 /** Length of a document without text: about a passage (docs/models.md), so that its title gets no advantage. */
 export const LENGTH_WITHOUT_BODY = 200;
 /** Stored frequencies and lengths count quarters of an occurrence. */
 export const UNITS = 4;
-/** Saturation (16,383 occurrences), where one more changes a score by less than 1e-8. */
+/** Max stored frequency (16,383 occurrences). One more changes a score by less than 1e-8. */
 export const MAX_FREQUENCY = 0xffff;
 
-/** Of the live documents; lengths in 1/UNITS of a weighted token. */
+/** Counts of the live documents; lengths in 1/UNITS of a weighted token. */
 export interface CorpusCounts {
   docs: number;
   totalLength: number;
@@ -46,7 +46,7 @@ export function termWeight(docs: number, df: number): number {
   return Math.log(1 + (docs - df + 0.5) / (df + 0.5)) * (K1 + 1);
 }
 
-/** A term's contribution to a score; `base`, `slope`: a LengthNorm's. All scoring calls it: scores agree to the bit. */
+/** A term's contribution; `base`, `slope`: of a LengthNorm. All scoring calls it, so scores agree to the bit. */
 export function contribution(weight: number, frequency: number, length: number, base: number, slope: number): number {
   return (weight * frequency) / (frequency + base + slope * length);
 }

@@ -15,14 +15,14 @@ import { languageTerm } from './languages.ts';
 import { addressTerm, fieldTerm, joinedTerm, wordTerm } from './marked-terms.ts';
 import { allocateSegment, type Segment, sealSegment } from './segment.ts';
 
-/** A lexicon's terms by field, in text order; 0 (punctuation) is no term. */
+/** A lexicon's terms by field, in text order. 0 (punctuation) is not a term. */
 export type SparseTermDocument = Readonly<
   Record<Field, Uint32Array> & {
     facts?: Uint32Array;
     language?: string;
-    /** Of a page's first document: terms by field. */
+    /** For a page's first document: terms by field. */
     fields?: Readonly<Record<NamedField, Uint32Array>>;
-    /** Of a page's first document: beginnings of its address, and words of the path (compute/text/facts-text.ts). */
+    /** For a page's first document: prefixes of its address, and words of the path (compute/text/facts-text.ts). */
     beginnings?: readonly string[];
     /** Its words in order (compute/text/word-bytes.ts). */
     run?: readonly number[];
@@ -30,20 +30,20 @@ export type SparseTermDocument = Readonly<
 >;
 /** Terms numbered by first occurrence in the batch. */
 export interface NumberedDocument extends Readonly<Record<Field | 'facts', readonly number[]>> {
-  /** Weighted extra terms that are found but not counted in the length. */
+  /** Weight of the extra terms, which are found but do not add to the length. */
   readonly uncounted: number;
   readonly run: readonly number[];
 }
 
 const noFacts = new Uint32Array(0);
 
-/** Ordinals and provisional labels are places in the batch (see `labelSegment`). RangeError above 65,536 documents. */
+/** Ordinals and provisional labels are indexes in the batch (see `labelSegment`). RangeError above 65,536 documents. */
 export function buildSegmentOfTerms(lexicon: Lexicon, documents: readonly SparseTermDocument[]): Segment {
   const { numbered, terms } = numberTerms(lexicon, documents);
   return modelNumbered(numbered, terms);
 }
 
-/** Numbers the documents' terms: stems, and the extra terms below, which count neither in lengths nor in vectors. */
+/** Numbers the documents' terms: stems, and the extra terms below, which do not count in lengths and vectors. */
 function numberTerms(lexicon: Lexicon, documents: readonly SparseTermDocument[]) {
   const { words, stems, stemOf } = lexicon;
   const terms: string[] = [];
@@ -62,7 +62,7 @@ function numberTerms(lexicon: Lexicon, documents: readonly SparseTermDocument[])
     }
     return numbers[stem];
   };
-  /** Numbers of the terms that name words; -1 for punctuation, and character pairs, which are in any longer word. */
+  /** Numbers of terms that name words. -1 for punctuation, and for character pairs, which any longer word contains. */
   const namesOfWords = (formOf: (word: string) => string) =>
     remembered(Number.POSITIVE_INFINITY, (term: number): number => {
       const [word, stem] = [words[term], stems[stemOf[term]]];
@@ -162,7 +162,7 @@ function textLength({ body, facts, uncounted }: NumberedDocument, length: number
   return body.length === 0 ? LENGTH_WITHOUT_BODY : length - uncounted - FACT_WEIGHT * facts.length;
 }
 
-/** Each list's start, and each document's number of distinct terms. */
+/** The start of each list, and the number of distinct terms per document. */
 function countPostings(documents: readonly NumberedDocument[], terms: number) {
   const starts = new Uint32Array(terms + 1);
   const lastSeenIn = new Int32Array(terms).fill(-1);

@@ -1,14 +1,14 @@
-/** Compounds of Germanic languages, found by the words of the corpus instead of a dictionary (Koehn & Knight 2003). */
+/** Compounds of Germanic languages, found by the words of the corpus, not by a dictionary (Koehn & Knight 2003). */
 import { remembered } from '../../compute/structures/remembered.ts';
 import { stemIn } from '../../compute/text/stemmers.ts';
 import { type CorpusSegment, documentFrequency } from './corpus.ts';
 import { type CorpusWord, commonestOf, letters, wordsWith } from './corpus-words.ts';
 
 const languages: ReadonlySet<string> = new Set(['de', 'nl', 'sv', 'da', 'no']);
-/** What may stand between two parts. */
+/** Letters that may join two parts. */
 const joints = ['', 's', 'es', 'n', 'en', 'er', 'e'];
 const leastPart = 4;
-/** In fewer passages a part is there by chance. */
+/** A part in fewer passages occurs by chance. */
 const leastPassages = 2;
 const mostLetters = 40;
 const mostCompounds = 5;
@@ -19,11 +19,11 @@ export const COMPOUND = 0.1;
 
 interface Split {
   stems: string[];
-  /** Sum of the logarithms of the passages that have each. */
+  /** Sum of the logarithms of the parts' passage counts. */
   weight: number;
 }
 
-/** Stems of the parts with the highest geometric mean of frequencies; none if that of the whole word is higher. */
+/** Stems of the parts with the highest geometric mean of frequencies; none if the whole word is more frequent. */
 export function partsOf(corpus: readonly CorpusSegment[], word: string, language: string): string[] {
   if (!languages.has(language) || !letters.test(word) || word.length < 2 * leastPart || word.length > mostLetters)
     return [];
@@ -50,7 +50,7 @@ export function partsOf(corpus: readonly CorpusSegment[], word: string, language
   return best === undefined || best.stems.length === 1 ? [] : best.stems;
 }
 
-/** The commonest words of the corpus that begin or end with a stem and whose rest the corpus has. */
+/** The most frequent words of the corpus that begin or end with a stem, if the corpus also has the rest. */
 export function compoundsOf(corpus: readonly CorpusSegment[], stem: string, language: string): CorpusWord[] {
   if (!languages.has(language) || !letters.test(stem) || stem.length < leastPart) return [];
   const isKnown = (part: string) =>

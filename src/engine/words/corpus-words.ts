@@ -1,4 +1,4 @@
-/** The written words of a corpus (`wordTerm`), filtered by cheap features that are computed once per segment. */
+/** The written words of a corpus (`wordTerm`), filtered by cheap features that each segment computes once. */
 import { rememberedOf } from '../../compute/structures/remembered.ts';
 import { hashBytes, termOf } from '../../compute/structures/term-table.ts';
 import { foldAccents } from '../../compute/text/scripts.ts';
@@ -26,11 +26,11 @@ export interface HeldWord {
   passages: number;
 }
 
-/** The longer words of a corpus with this beginning or end. */
+/** Longer words of a corpus that begin or end with a text. */
 export function wordsWith(corpus: readonly CorpusSegment[], part: string, end: WordEnd): HeldWord[] {
   const bytes = encoder.encode(part);
   const set = setOf(bytes, 0, bytes.length);
-  /** By a hash of the word, which two words share once in a billion. */
+  /** Keyed by a hash of the word; two words have the same hash once in a billion. */
   const found = new Map<number, HeldWord>();
   for (const { segment } of corpus) {
     const { lengths, sets } = shapesOf(segment);
@@ -52,7 +52,7 @@ export function wordsWith(corpus: readonly CorpusSegment[], part: string, end: W
   return [...found.values()];
 }
 
-/** Stems of the words with this beginning and longer ones, with and without accents, those in most passages first. */
+/** Stems of words with this prefix, with and without accents; the most frequent first. */
 export function stemsBeginning(corpus: readonly CorpusSegment[], part: string): string[] {
   const lower = part.toLowerCase();
   const counts = new Map<string, number>();
@@ -135,8 +135,8 @@ function passagesWith(segment: Segment, id: number): number {
 }
 
 /**
- * By word of a segment, in the order of its terms. `terms`: numbers of those that name them; `sets`: a bit per byte value, by its last
- * five bits (those of a letter); `byBeginning`, `byEnd`: words of two or more bytes, sorted by their first two and last two.
+ * By word of a segment, in term order. `terms`: their term numbers; `sets`: a bit per byte value, by its last five bits
+ * (those of a letter); `byBeginning`, `byEnd`: words of two or more bytes, sorted by their first and last two.
  */
 function makeShapes({ terms: { bytes, offsets } }: Segment) {
   const terms: number[] = [];
@@ -169,7 +169,7 @@ function sortedWords(keys: Uint16Array, lengths: Uint8Array): Uint32Array {
   return sorted;
 }
 
-/** Where a word is among the bytes of a segment's terms. */
+/** Position of a word in the bytes of a segment's terms. */
 export interface WordPlace {
   bytes: Uint8Array;
   from: number;
@@ -182,7 +182,7 @@ export function placeOf(segment: Segment, id: number): WordPlace {
   return { bytes, from, to: bytes.indexOf(WORD_MARK, from) };
 }
 
-/** Null if it has other characters than letters. */
+/** Null if it contains other characters than letters. */
 export function wordOf(segment: Segment, id: number): CorpusWord | null {
   const found = named(segment, id);
   return letters.test(found.word) ? found : null;

@@ -1,10 +1,10 @@
-/** A search's segments with deletions. Statistics are of the live documents, so scores do not depend on segments. */
+/** The segments of a search, with deletions. Statistics count live documents, so scores do not depend on segments. */
 import { termLookup } from '../../compute/structures/term-table.ts';
 import { type LengthNorm, lengthNorm, termWeight } from './bm25f.ts';
 import { isPair, pairPostings } from './phrases.ts';
 import { type Deletions, deletedCount, isDeleted, type Segment } from './segment.ts';
 
-/** Above this, only the rarest terms: a query of 4,000 characters has at most 2,000, one of 256 words is a page. */
+/** Above this, only the rarest terms count. 4,000 characters have at most 2,000; 256 words are a page. */
 const MAX_QUERY_TERMS = 256;
 
 /** Saturation of repeated query terms: n · (K3 + 1) / (n + K3). Okapi's value for long queries (TREC). */
@@ -20,11 +20,11 @@ export interface CorpusSegment {
 
 export interface QueryStem {
   readonly stem: string;
-  /** The stem's query word: a word's stems in several languages are one term. Below 0: no word, only adds to scores. */
+  /** Number of the query word: stems in several languages are one. Below 0: no word, only adds to scores. */
   readonly of: number;
-  /** Not 1: weight of a guess, with its own rarity. */
+  /** Weight of a guessed word, below 1. It has its own rarity. */
   readonly share?: number;
-  /** Further words that another spelling covers, as `wifi` stands for `wi fi`. */
+  /** Further words that another spelling covers: `wifi` stands for `wi fi`. */
   readonly also?: readonly number[];
 }
 
@@ -32,7 +32,7 @@ export interface PlannedTerm {
   readonly term: string;
   readonly of: number;
   readonly also: readonly number[] | undefined;
-  /** idf · (k1 + 1) over the corpus, times the weight of its count in the query. */
+  /** idf · (k1 + 1) over the corpus, times the weight of the term's count in the query. */
   readonly weight: number;
 }
 
@@ -74,7 +74,7 @@ export function queryTermWeight(count: number): number {
 export function planQuery(corpus: readonly CorpusSegment[], query: readonly QueryStem[]): QueryPlan {
   const { docs, totalLength } = corpusTotals(corpus);
   const stems = new Map<string, QueryStem & { share: number; count: number; df: number }>();
-  /** Over all stems of each word. */
+  /** Sum over all stems of each word. */
   const ofWord = new Map<number, number>();
   for (const each of query) {
     const { stem, of, share = 1 } = each;
@@ -104,7 +104,7 @@ function livePairs({ segment, deletions }: CorpusSegment, pair: string): number 
   return postings.reduce((live, posting) => live + (isDeleted(deletions, posting >>> 16) ? 0 : 1), 0);
 }
 
-/** Live documents of a segment with a term (-1: unknown); cached per state of the deletions. */
+/** Number of live documents of a segment with a term (-1: unknown). Cached until a deletion. */
 function liveFrequency({ segment, deletions, frequencies }: CorpusSegment, term: number): number {
   if (term < 0) return 0;
   const start = segment.starts[term];

@@ -1,4 +1,4 @@
-/** Passages with a word, beginning, language, address, word of title or author (all exact), or phrase (phrases.ts). */
+/** Passages with a word, prefix, language, address, word of title or author (all exact), or phrase (phrases.ts). */
 import { beginningsOfQuery } from '../../compute/ranking/exact-query.ts';
 import type { AnalyzedText, TextAnalyzer } from '../../compute/text/analyze-text.ts';
 import { pathWords } from '../../compute/text/facts-text.ts';
@@ -13,13 +13,13 @@ import { addressTerm, fieldTerm, joinedTerm, pathWord } from './marked-terms.ts'
 import { holdingAll, holdingPhrase } from './phrases.ts';
 import { isDeleted } from './segment.ts';
 
-/** Words of a phrase that are looked up; more would add little. */
+/** Max words of a phrase that are looked up; more hardly narrow the result. */
 const maxTerms = 32;
 const oneWord = /^[\p{L}\p{M}\p{N}]+$/u;
 
 /**
- * Terms of every text with the phrase: per word its stems, one of which such a text has. Words with marks (`node.js`)
- * may be tokenized differently in context: used only if there is nothing else.
+ * Terms that every text with the phrase has: per word its stems, of which such a text has one. Words with marks
+ * (`node.js`) may be tokenized differently in context, so they are used only if there are no others.
  */
 function phraseTerms({ text, starts, ends, words, stems }: AnalyzedText, languages: readonly string[]): string[][] {
   const isBeside = (token: number, other: number) =>
@@ -29,11 +29,11 @@ function phraseTerms({ text, starts, ends, words, stems }: AnalyzedText, languag
   const tokens = stems.map((_, token) => token).filter((token) => stems[token] !== '');
   const sure = tokens.filter((token) => {
     const surface = text.slice(starts[token], ends[token]);
-    // A dictionary cuts a lone text differently than within context.
+    // A dictionary splits a text alone differently than in context.
     if (isOfDictionary(surface)) return token !== tokens[0] && token !== tokens[tokens.length - 1];
     // The first character of a pair has its term, whatever its neighbours.
     if (stems[token].length > surface.length) return true;
-    // A lone character may be second in a pair in the text, where only an ideograph has its own term.
+    // A lone character may be the second of a pair in the text; then only an ideograph has a term of its own.
     if (isOfPairs(surface)) return isIdeograph(surface);
     return oneWord.test(surface) && !isBeside(token, token - 1) && !isBeside(token, token + 1);
   });
@@ -46,7 +46,7 @@ function phraseTerms({ text, starts, ends, words, stems }: AnalyzedText, languag
   return [...found.values()].slice(0, maxTerms);
 }
 
-/** Labels of live passages with this, ascending. For title, author and address the page's first passage. */
+/** Ascending labels of live passages that match. For title, author and address: the page's first passage. */
 export function labelsMatching(
   corpus: readonly CorpusSegment[],
   analyzer: TextAnalyzer,
@@ -64,7 +64,7 @@ export function labelsMatching(
   return Uint32Array.from(found).sort();
 }
 
-/** Per word its terms, one of which is in each passage. */
+/** Per word, its terms. Each matching passage has one of them. */
 function termsOf(
   corpus: readonly CorpusSegment[],
   analyzer: TextAnalyzer,

@@ -1,4 +1,4 @@
-/** Languages of passages, named by a term among their facts. Its control character keeps it apart from words. */
+/** Languages of passages, as a term among their facts. Its control character distinguishes it from words. */
 import { rememberedOf } from '../../compute/structures/remembered.ts';
 import { firstAtLeast } from '../../compute/structures/sorted-search.ts';
 import { lookupTerm } from '../../compute/structures/term-table.ts';
@@ -15,11 +15,11 @@ export function languageTerm(language: string): string {
 
 const noPostings = new Uint32Array(0);
 
-/** Languages of fewer passages, or a smaller share, are chance or wrong detections. */
+/** Languages of fewer passages, or of a smaller share, are accidental or detected wrongly. */
 const leastPassages = 5;
 const leastShare = 0.01;
 
-/** Most frequent first. Includes deleted passages until merged away. */
+/** Most frequent first. Counts deleted passages until a merge drops them. */
 export function languagesOf(corpus: readonly InSegment[]): string[] {
   return countLanguages(corpus).map(([language]) => language);
 }

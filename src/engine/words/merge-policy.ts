@@ -8,12 +8,12 @@ import { MAX_SEGMENT_DOCS } from './segment.ts';
 
 /** Segments per merge, and ratio of tiers; tantivy's and Lucene's are 8 and 10. */
 export const TIER_WIDTH = 8;
-/** Largest segment of the lowest tier: 8 → 64 → 512 → 4,096 → 32,768. */
+/** Max documents of the lowest tier: 8 → 64 → 512 → 4,096 → 32,768. */
 const LOWEST_TIER_DOCS = 64;
-/** Deleted share worth a rewrite, as every search reads the postings. */
+/** A segment with this share of deleted documents is rewritten, because every search reads its postings. */
 const DELETED_SHARE = 0.25;
 
-/** Minimal growth of a segment by a merge in quiet times. */
+/** Min growth of a segment by a merge in quiet times. */
 const IDLE_GROWTH = 0.5;
 
 export interface SegmentSize {
@@ -22,7 +22,7 @@ export interface SegmentSize {
   readonly deleted: number;
 }
 
-/** Ids to merge into one segment (one id: rewrite without deleted documents), or none. At most one merge at a time. */
+/** Ids to merge into one segment (one id: rewrite it without deleted documents), or none. One merge at a time. */
 export function chooseMerge(segments: readonly SegmentSize[]): number[] {
   const bySize = [...segments].sort((a, b) => live(a) - live(b) || a.id - b.id);
   for (const tier of grouped(bySize, (segment) => tierOf(live(segment))).values()) {
@@ -34,7 +34,7 @@ export function chooseMerge(segments: readonly SegmentSize[]): number[] {
   return worn === undefined ? [] : [worn.id];
 }
 
-/** In quiet times: merges the smallest, up to the largest that grows by half, so a page never rewrites a large one. */
+/** In quiet times: merges the smallest, up to one that grows by half, so that no page rewrites a large one. */
 export function chooseIdleMerge(segments: readonly SegmentSize[]): number[] {
   const small = segments.filter((segment) => live(segment) < MAX_SEGMENT_DOCS / TIER_WIDTH);
   small.sort((a, b) => live(a) - live(b) || a.id - b.id);
@@ -47,7 +47,7 @@ export function chooseIdleMerge(segments: readonly SegmentSize[]): number[] {
   return fitting(small.slice(0, chosen));
 }
 
-/** As many segments, smallest first, as fit into one. */
+/** The smallest segments, as many as fit into one. */
 function fitting(bySize: readonly SegmentSize[]): number[] {
   let docs = 0;
   const ids: number[] = [];

@@ -1,4 +1,4 @@
-/** What the order of words says about candidates: neighbours in the query, the whole query, and titles equal to it. */
+/** Scores by word order: neighbours of the query, the whole query, and titles equal to it. */
 import { isFunctionWord } from '../../compute/ranking/query-terms.ts';
 import { type Bitmap, bitmapOf, hasBit } from '../../compute/structures/bitmap.ts';
 import { rememberedOf } from '../../compute/structures/remembered.ts';
@@ -16,16 +16,16 @@ import type { SparseResult } from './sparse-searcher.ts';
  * times that without on cranfield, 1.000 on medline, 1.001 on xquad-de.
  */
 const NEIGHBOURS = 0.5;
-/** The same for a passage with the whole of a query of function words: more than frequencies of these can tell. */
+/** The same for passages with a whole query of function words, whose frequencies distinguish little. */
 const FUNCTION_WORDS = 9;
-/** Of a long query, the first ones. */
+/** Max pairs of a long query: the first ones. */
 const mostPairs = 64;
 /** Words of a distinctive phrase; two characters of an unspaced script are one. */
 const leastWords = 4;
-/** Passages with a query of function words; if there are more, it is too common to distinguish. */
+/** Max passages for a query of function words. If more match, it is too common to distinguish. */
 const mostPassages = 1024;
 
-/** Two words of the query, a byte each. */
+/** Two words of the query, one byte each. */
 interface Pair {
   first: number;
   second: number;
@@ -34,14 +34,14 @@ interface Pair {
 
 export interface WordRun {
   bytes: Uint8Array;
-  /** How many; two characters of an unspaced script are one. */
+  /** Number of words. In an unspaced script, two characters count as one. */
   words: number;
   isOfFunctionWords: boolean;
   pairs: readonly Pair[];
 }
 
 /**
- * Neighbours are consecutive words of the query without function words, at their distance: `history of art` has one
+ * Neighbours are consecutive words of the query except function words, at the same distance: `history of art` has one
  * pair. In an unspaced script a term is a pair of characters, so neighbours are three characters.
  */
 export function readRun(query: string, language: string, corrected: readonly Correction[] = []): WordRun {
@@ -74,7 +74,7 @@ export function readRun(query: string, language: string, corrected: readonly Cor
   };
 }
 
-/** Hits with scores raised by neighbours, best first, ties by label. */
+/** Hits, with scores raised by neighbours, best first, ties by label. */
 export function byNeighbours(corpus: readonly CorpusSegment[], hits: SparseResult, run: WordRun): SparseResult {
   const { labels, scores, covered } = hits;
   if (labels.length === 0 || (run.pairs.length === 0 && !run.isOfFunctionWords)) return hits;
@@ -118,7 +118,7 @@ function hasAll({ segment, ordinal }: Passage, { bytes }: WordRun): boolean {
   return hasRun(segment, ordinal, bytes, bytes.length - 1);
 }
 
-/** Passages with the whole query, as labels. */
+/** Labels of passages that contain the whole query. */
 export function passagesWith(corpus: readonly CorpusSegment[], { bytes }: WordRun, allow?: Bitmap): Bitmap {
   const found: number[] = [];
   for (const { segment, deletions } of corpus) {
@@ -135,9 +135,9 @@ export function passagesWith(corpus: readonly CorpusSegment[], { bytes }: WordRu
 }
 
 export interface Named {
-  /** Of pages whose title has the query's words and no others, a passage each. */
+  /** One passage of each page whose title has the query's words and no others. */
   titled: number[];
-  /** Passages with the whole query, if it is long enough to be distinctive. */
+  /** Passages that contain the whole query, if it is long enough to be distinctive. */
   verbatim: number[];
 }
 
@@ -162,13 +162,13 @@ export function namedBy(corpus: readonly CorpusSegment[], labels: Uint32Array, r
   return named;
 }
 
-/** The passage with which a page begins: its run begins with the title. Null in a segment without runs. */
+/** The first passage of the page: its run begins with the title. Null in a segment without runs. */
 export function firstOfPage(segment: Segment, ordinal: number): number | null {
   const first = firstsOf(segment)[ordinal];
   return first < 0 ? null : first;
 }
 
-/** By passage, the first one of its page; -1 without runs. */
+/** By passage: the first passage of its page; -1 without runs. */
 const firstsOf = rememberedOf(({ runs, runStarts, docs }: Segment) => {
   let first = -1;
   return new Int32Array(docs).map((_, ordinal) => {
@@ -177,7 +177,7 @@ const firstsOf = rememberedOf(({ runs, runStarts, docs }: Segment) => {
   });
 });
 
-/** `first`: as of `firstOfPage`. */
+/** `first`: result of `firstOfPage`. */
 export function titleOf({ runs, runStarts }: Segment, first: number): Uint8Array {
   const from = runStarts[first] + 1;
   return runs.subarray(from, runs.indexOf(BREAK, from));

@@ -1,4 +1,4 @@
-/** Sketches of candidates' pages, kept with the segment, to find nearly equal ones (duplicate-pages.ts). */
+/** Sketches of the candidates' pages, cached per segment, to find nearly equal pages (duplicate-pages.ts). */
 import { sketchOf, type TextSketch } from '../../compute/ranking/duplicate-pages.ts';
 import { remembered, rememberedOf } from '../../compute/structures/remembered.ts';
 import { BREAK } from '../../compute/text/word-bytes.ts';
@@ -6,13 +6,13 @@ import type { CorpusSegment } from './corpus.ts';
 import { firstOfPage, passageOf, titleOf } from './neighbours.ts';
 import type { Segment } from './segment.ts';
 
-/** Bins looked up together, and such groups: two pages with nine tenths in common differ in all once in 5,000 pairs. */
+/** Bins per group. Pages with nine tenths in common differ in all groups only once in 5,000 pairs. */
 const groupBytes = 4;
 const groups = 8;
-/** Kept per segment: .7 MB. */
+/** Max sketches cached per segment: .7 MB. */
 const mostKept = 4096;
 
-/** By one of its labels, the sketch of each page that may have a duplicate among the others. */
+/** The sketch of each page that may have a duplicate among the others, by one of its labels. */
 export function sketchPages(corpus: readonly CorpusSegment[], labels: Iterable<number>): Map<number, TextSketch> {
   const pages = new Map<TextSketch, number>();
   for (const label of labels) {
@@ -34,7 +34,7 @@ export function sketchPages(corpus: readonly CorpusSegment[], labels: Iterable<n
   return similar;
 }
 
-/** Short texts fill few bins, so the whole is a key, too. */
+/** Short texts fill few bins, so the whole sketch is also a key. */
 function keysOf({ bins }: TextSketch): string[] {
   const all = Buffer.from(bins.buffer, bins.byteOffset, bins.length).toString('latin1');
   const keys = [all];
@@ -45,7 +45,7 @@ function keysOf({ bins }: TextSketch): string[] {
   return keys;
 }
 
-/** Of its text; of its title if it has none. `first`: as of `firstOfPage`. */
+/** Sketches of the text, or of the title if there is no text. `first`: result of `firstOfPage`. */
 const sketchesOf = rememberedOf((segment: Segment) =>
   remembered(mostKept, (first: number) => {
     const { runs, runStarts, docs } = segment;

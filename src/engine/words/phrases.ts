@@ -1,4 +1,4 @@
-/** Documents with words next to each other, compared by one byte each: wrong for one in 60,000 pairs of neighbours. */
+/** Documents with adjacent words, compared by one byte each: wrong for one in 60,000 pairs of neighbours. */
 import { isFunctionWord } from '../../compute/ranking/query-terms.ts';
 import { addBit, type Bitmap, bitsNotIn, createBitmap, hasBit } from '../../compute/structures/bitmap.ts';
 import { remembered, rememberedOf } from '../../compute/structures/remembered.ts';
@@ -13,13 +13,13 @@ import type { Segment } from './segment.ts';
 
 const noBits = createBitmap(0);
 
-/** Documents with every word in one of its stems. */
+/** Documents that contain every word in at least one of its stems. */
 export function holdingAll(segment: Segment, words: readonly (readonly string[])[]): number[] {
   const [rarest, ...others] = words.map((stems) => documentsOf(segment, stems)).sort((a, b) => a.count - b.count);
   return rarest.ordinals().filter((ordinal) => others.every(({ holds }) => holds(ordinal)));
 }
 
-/** Documents with the phrase, near those with its rarest word: it may cross into a neighbour. */
+/** Documents with the phrase, searched near those with its rarest word, because it may cross into a neighbour. */
 export function holdingPhrase(
   segment: Segment,
   words: readonly (readonly string[])[],
@@ -35,7 +35,7 @@ function havingRun(segment: Segment, ordinals: readonly number[], phrase: readon
   return ordinals.filter((ordinal) => hasRun(segment, ordinal, bytes));
 }
 
-/** Whether a document has the words in a row. `before`: how many may be in the document before it. */
+/** Whether a document contains the words in order. `before`: how many may be in the preceding document. */
 export function hasRun(
   { runs, runStarts }: Segment,
   ordinal: number,
@@ -68,23 +68,23 @@ function documentsOf({ terms, starts, postings, docs }: Segment, stems: readonly
   };
 }
 
-/* A word that texts write as two is a term with a space (`java script`), whose postings are those of the phrase. */
+/* A word that texts write as two becomes a term with a space (`java script`), with the postings of that phrase. */
 
-/** A search that finds more is too slow for what it adds. */
+/** Max passages; a search that finds more is too slow for its benefit. */
 const mostPassages = 1024;
 const mostPairs = 1024;
-/** Others than a segment's commonest have few words in it. */
+/** Max languages per segment: less frequent ones have few words in it. */
 const mostLanguages = 2;
 const noPostings = new Uint32Array(0);
 
-/** Shorter ones are two words by chance, except for a number. */
+/** Min letters; shorter parts are adjacent by chance, except numbers. */
 const leastLetters = 4;
 const leastPart = 2;
 const longestSplit = 24;
 const spacedWord = /^[\p{L}\p{M}\p{N}]+$/u;
 const digitBorder = /(?<=\p{L})(?=\p{N})|(?<=\p{N})(?=\p{L})/u;
 
-/** Pairs that a lower-case word may be written as, cut between letters and digits or where no part is a stop word. */
+/** Ways to write a lower-case word as two: cut between letters and digits, or with no stop word as a part. */
 export function pairsOf(word: string, language: string): string[] {
   if (!spacedWord.test(word) || isOfPairs(word) || isOfDictionary(word) || word.length > longestSplit) return [];
   const around = word.split(digitBorder);
@@ -128,7 +128,7 @@ const pairsIn = rememberedOf((segment: Segment) =>
   }),
 );
 
-/** Languages by whose stems the words of pairs are looked for. */
+/** Languages whose stems are tried for the words of pairs. */
 export function languagesOfPairs(segments: readonly Segment[]): string[] {
   return [...new Set(segments.flatMap((segment) => languagesOfSegment(segment).slice(0, mostLanguages)))];
 }

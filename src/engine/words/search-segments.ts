@@ -15,10 +15,10 @@ import type { CorpusSegment, QueryPlan } from './corpus.ts';
 import { isPair, pairPostings } from './phrases.ts';
 import { isDeleted, MAX_SEGMENT_DOCS, ordinalOf, type Segment, seekPosting } from './segment.ts';
 
-/** BM25F by label; the same to the bit within one corpus state. */
+/** BM25F score by label; equal to the bit within one state of the corpus. */
 export type SparseHits = ScoredLabels<Float64Array>;
 
-/** Bounds may fall short of a score by less than this share, due to rounding. */
+/** Due to rounding, bounds may be below a score by less than this share. */
 const ROUNDING = 1e-12;
 /** A galloping look-up costs about as much as scanning this many postings (bench/sparse.ts). */
 const LOOKUP_COST = 16;
@@ -27,7 +27,7 @@ const THRESHOLD_COST = 4;
 
 export type SearchScratch = ReturnType<typeof createScratch>;
 
-/** Working arrays, reused between searches; `scores` and `met` are then all zero. */
+/** Working arrays, reused between searches. `scores` and `met` are all zero then. */
 export function createScratch() {
   return {
     scores: new Float64Array(MAX_SEGMENT_DOCS),
@@ -48,7 +48,7 @@ interface TermList {
   readonly bound: number;
 }
 
-/** At most k of `allow` (default all), best first, each with a word of the query. Scores compare within one query. */
+/** At most k of `allow` (default all), best first. Each has a word of the query. Scores compare within one query. */
 export function searchSegments(
   corpus: readonly CorpusSegment[],
   plan: QueryPlan,
@@ -61,7 +61,7 @@ export function searchSegments(
   return top.take();
 }
 
-/** Weighted share of the query's words in each label, 0 to 1; 0 for dead labels. A guess counts less than a word. */
+/** Share of the query's words in each label by weight, 0 to 1; 0 for dead labels. A guessed word counts less. */
 export function coverageOf(corpus: readonly CorpusSegment[], plan: QueryPlan, labels: Uint32Array): Float64Array {
   const covered = new Float64Array(labels.length);
   const places = new Map([...plan.words.keys()].map((word, place) => [word, place]));
@@ -94,12 +94,12 @@ export function coverageOf(corpus: readonly CorpusSegment[], plan: QueryPlan, la
   return covered;
 }
 
-/** A passage matches a query by words with at least this share of their weight. */
+/** Min share of the query's words, by weight, in a matching passage. */
 const LEAST_COVERED = 0.5;
 
 /**
- * Allowed passages with half of the weight of the query's known words, or as much as any. Any form counts whole.
- * `covered`: of the weight of all words.
+ * Allowed passages with half of the weight of the query's known words, or with as much as any passage has. Any form
+ * of a word counts fully. `covered`: share of the weight of all words.
  */
 export function labelsCovering(corpus: readonly CorpusSegment[], plan: QueryPlan, allow: Bitmap | undefined) {
   const isOf = ({ of, also }: Pick<TermList, 'of' | 'also'>, word: number) => of === word || also?.includes(word);
@@ -110,7 +110,7 @@ export function labelsCovering(corpus: readonly CorpusSegment[], plan: QueryPlan
   const covered = corpus.map(({ segment, deletions }) => {
     const lists = listsOf(segment, plan);
     const shares = new Float32Array(segment.docs);
-    /** The last word that was counted, from 1. */
+    /** Number of the last counted word, from 1. */
     const counted = new Uint16Array(segment.docs);
     for (const [place, [word, weight]] of words.entries()) {
       for (const { postings, start, end } of lists.filter((list) => isOf(list, word))) {
@@ -157,7 +157,7 @@ function searchSegment(
   let gathered = 0;
   let count = -1;
   let next = 0;
-  // Terms of no query word add to scores and find nothing.
+  // Terms that belong to no query word add to scores but find nothing.
   const ofNone = lists.findIndex(({ of }) => of < 0);
   const finding = ofNone < 0 ? lists.length : ofNone;
 
@@ -203,7 +203,7 @@ function listsOf(segment: Segment, plan: QueryPlan): TermList[] {
   return lists;
 }
 
-/** At each index the sum of bounds from there on; 0 at the end. */
+/** At each index, the sum of bounds from there to the end; 0 at the end. */
 function suffixSums(lists: readonly TermList[]): Float64Array {
   const sums = new Float64Array(lists.length + 1);
   for (let i = lists.length - 1; i >= 0; i--) sums[i] = sums[i + 1] + lists[i].bound;
@@ -232,7 +232,7 @@ function gather(
   }
 }
 
-/** List allowed documents met, ascending; clear the others' scores. */
+/** List the allowed documents found so far, ascending; clear the scores of the others. */
 function collect(member: CorpusSegment, scratch: SearchScratch, allow: Bitmap | undefined): number {
   const { segment, deletions } = member;
   const { scores, met, candidates } = scratch;
@@ -251,7 +251,7 @@ function collect(member: CorpusSegment, scratch: SearchScratch, allow: Bitmap | 
   return count;
 }
 
-/** Phase 2: keep candidates that can reach the threshold; clear the others' scores. */
+/** Phase 2: keep candidates that can reach the threshold; clear the scores of the others. */
 function keep({ scores, candidates }: SearchScratch, count: number, boundLeft: number, threshold: number): number {
   let kept = 0;
   for (let i = 0; i < count; i++) {
@@ -262,7 +262,7 @@ function keep({ scores, candidates }: SearchScratch, count: number, boundLeft: n
   return kept;
 }
 
-/** Phase 2: add a term to its candidates. */
+/** Phase 2: add a term's contribution to its candidates. */
 function refine(segment: Segment, list: TermList, norm: LengthNorm, scratch: SearchScratch, count: number): void {
   const { lengths } = segment;
   const { scores, candidates } = scratch;
@@ -288,7 +288,7 @@ function refine(segment: Segment, list: TermList, norm: LengthNorm, scratch: Sea
   }
 }
 
-/** The k-th best score of the candidates; -Infinity for fewer than k. */
+/** The k-th best score of the candidates; -Infinity if there are fewer than k. */
 function kthScore({ scores, candidates }: SearchScratch, count: number, k: number): number {
   const best = new TopK(new Float64Array(k));
   for (let i = 0; i < count; i++) best.offer(i, scores[candidates[i]]);

@@ -22,7 +22,7 @@ export const segmentManifest = z.strictObject({
 type Manifest = z.infer<typeof segmentManifest>;
 type SegmentEntry = z.infer<typeof segmentEntry>;
 
-/** Its id is never reused while its file may exist. */
+/** An id is not reused while its file may exist. */
 type StoredSegment = Pick<SegmentMember, 'id' | 'segment'>;
 
 export interface SegmentFilesOptions {
@@ -74,7 +74,7 @@ export function segmentFiles({ dir, storeId, worker, log, noteLabels }: SegmentF
 
   return {
     generation: () => generation,
-    /** Whether `load` found no manifest, or set something aside. */
+    /** Whether `load` found no manifest, or set a file aside. */
     lost: () => lost,
     /** The segments that pass every check. Errors: only if the folder cannot be created or listed. */
     async load(): Promise<StoredSegment[]> {

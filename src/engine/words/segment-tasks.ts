@@ -1,4 +1,4 @@
-/** Thread tasks on whole segments: merging, files with checksums. The index decides paths, fsync and manifest. */
+/** Tasks of threads on whole segments: merging, files with checksums. The index decides paths, fsync and manifest. */
 
 import { createHash } from 'node:crypto';
 import { fstatSync } from 'node:fs';
@@ -11,7 +11,7 @@ export interface SegmentBuffers {
   readonly deletions: SharedArrayBuffer;
 }
 
-/** Pass copies of deletions that may change meanwhile. */
+/** Pass copies of the deletions, because these may change meanwhile. */
 export function mergeSegments(inputs: readonly SegmentBuffers[]): SharedArrayBuffer {
   const opened = inputs.map(({ segment, deletions }) => ({
     segment: openSegment(segment),
@@ -25,7 +25,7 @@ export function writeSegment({ path, segment }: { path: string; segment: SharedA
   return writePieces(path, [new Uint8Array(segment)]);
 }
 
-/** Reads a segment's file, with its SHA-256 in hex, which detects a file that shrinks. Errors: file system errors. */
+/** Reads a segment's file and its SHA-256 in hex, which detects a shrinking file. Errors: file system errors. */
 export function readSegment(path: string): { segment: SharedArrayBuffer; sha256: string } {
   using file = openedFile(path, 'r');
   const segment = allocateSharedBytes(fstatSync(file.descriptor).size);

@@ -27,7 +27,7 @@ export const MAX_SEGMENT_DOCS = 65_536;
 const MAGIC = 0x52425347; // 'RBSG'
 /** Increase on any change of layout, content or analysis. */
 const VERSION = 16;
-/** What the header counts, after magic and version. */
+/** The counts in the header, after magic and version. */
 const counted = ['docs', 'terms', 'postings', 'termBytes', 'runBytes'] as const;
 type SegmentCounts = Record<(typeof counted)[number], number>;
 const HEADER_BYTES = 64;
@@ -46,11 +46,11 @@ export interface Segment {
   readonly runStarts: Uint32Array;
   /** Neighbouring documents of a page follow each other without the overlap. */
   readonly runs: Uint8Array;
-  /** The word list of a searcher. */
+  /** The word list that the searcher uses. */
   readonly list: WordList | null;
 }
 
-/** What is known of a segment before its documents are filled in. */
+/** Sizes that are known before the documents are filled in. */
 interface SegmentParts {
   docs: number;
   terms: TermTable;
@@ -63,7 +63,7 @@ export class SegmentFormatError extends Error {
   readonly code = 'segment_format';
 }
 
-/** A segment with terms; the builder fills the rest, which is zero, and calls `sealSegment`. */
+/** A segment with terms. The builder fills the rest, which is zero, and calls `sealSegment`. */
 export function allocateSegment({ docs, terms, starts, runBytes }: SegmentParts): Segment {
   if (docs > MAX_SEGMENT_DOCS) throw new RangeError(`a segment holds ${MAX_SEGMENT_DOCS} documents`);
   const counts: SegmentCounts = {
@@ -117,7 +117,7 @@ export function ordinalOf({ labels }: Segment, label: number): number {
   return at < labels.length && labels[at] === label ? at : -1;
 }
 
-/** The first index in start..end with a posting of `ordinal` or later; gallops. */
+/** The first index in start..end whose posting is of `ordinal` or later. Gallops. */
 export function seekPosting(postings: Uint32Array, start: number, end: number, ordinal: number): number {
   const target = (ordinal << 16) >>> 0;
   let low = start;
@@ -145,7 +145,7 @@ function peakOf({ starts, postings, lengths }: Segment, term: number): number {
   return ((frequency << 16) | length) >>> 0;
 }
 
-/** Where each part begins, in the order of the file. */
+/** Offsets of the parts, in file order. */
 function layout(counts: SegmentCounts) {
   const { docs, terms, postings, termBytes, runBytes } = counts;
   let end = HEADER_BYTES;
@@ -194,7 +194,7 @@ function viewSegment(buffer: SharedArrayBuffer, counts: SegmentCounts): Segment 
 }
 
 /**
- * Shared memory that is returned to the system: V8 unmaps a growable one, though this never grows. Plain ones come from
+ * Shared memory that the system gets back: V8 unmaps growable memory, even if it never grows. Plain memory comes from
  * malloc, which keeps freed blocks up to 32 MB per thread: a sixth of the memory after 30,000 chunks.
  */
 export function allocateSharedBytes(length: number): SharedArrayBuffer {
@@ -246,7 +246,7 @@ export function markDeleted(deletions: Deletions, ordinal: number, length: numbe
   return true;
 }
 
-/** A segment of the index on the main side, whose documents are deleted by label, also during a merge. */
+/** A segment as the main thread sees it. Documents are deleted by label, also during a merge. */
 export interface SegmentMember {
   readonly id: number;
   readonly segment: Segment;
@@ -280,7 +280,7 @@ export function freezeDeletions({ buffer }: Deletions): Deletions {
   return openDeletions(copy);
 }
 
-/** Apply to `merged` what was deleted in `input` after `frozen`. */
+/** Repeats in `merged` the deletions of `input` after `frozen`. */
 export function carryDeletions(input: SegmentMember, frozen: Deletions, merged: SegmentMember): void {
   if (deletedCount(input.deletions) === deletedCount(frozen)) return;
   for (let ordinal = 0; ordinal < input.segment.docs; ordinal++) {

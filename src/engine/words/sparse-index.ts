@@ -33,11 +33,11 @@ import { type SegmentFiles, type SegmentFilesOptions, segmentFiles } from './seg
 
 export interface SparseIndexOptions extends SegmentFilesOptions {
   searchers: Searchers;
-  /** Minis that may wait for publication; more are refused. */
+  /** Max mini segments that wait for publication; more are refused. */
   maxWaiting?: number;
-  /** From this many segments on, waiting minis are merged before publication, to keep searches fast. */
+  /** From this number of segments, waiting minis are merged before publication, to keep searches fast. */
   maxSegments?: number;
-  /** Documents added between two background saves. */
+  /** Number of documents added between two background saves. */
   saveEveryDocs?: number;
 }
 
@@ -119,7 +119,7 @@ export class SparseIndex {
     });
   }
 
-  /** Searches started later do not find them. Unknown labels are remembered. */
+  /** Searches that begin later do not find them. Unknown labels are remembered. */
   remove(labels: Iterable<number>): void {
     const members = this.#everyMember();
     for (const label of labels) {
@@ -164,7 +164,7 @@ export class SparseIndex {
     };
   }
 
-  /** Publish what waits, finish what runs, save. The pools stay open. */
+  /** Publish waiting segments, finish running work, save. The pools stay open. */
   async close(): Promise<void> {
     this.#closing = true;
     await this.#pump;
@@ -216,7 +216,7 @@ export class SparseIndex {
     }
   }
 
-  /** Bring every searcher to the current members; then nothing reads what was retired before. */
+  /** Bring every searcher to the current members. Afterwards nothing reads the segments retired before. */
   #publish(): Promise<void> {
     return this.#publications(async () => {
       const retired = new Set(this.#retiring);
@@ -251,7 +251,7 @@ export class SparseIndex {
     await this.#publish();
   }
 
-  /** Merge on the work thread; no await between carrying the last deletion and putting the result in place. */
+  /** Merge on the work thread. No await between carrying the last deletion over and using the result. */
   async #merge(inputs: readonly SegmentMember[], putInPlace: (merged: SegmentMember) => void): Promise<void> {
     const frozen = inputs.map(({ deletions }) => freezeDeletions(deletions));
     const buffer = await this.#options.worker.run(

@@ -1,4 +1,4 @@
-/** A library's sparse index on a searcher thread, one task at a time. Publications are differences; no copies. */
+/** A library's sparse index on a searcher thread, which runs one task at a time. Publications send only differences. */
 
 import type { Bitmap } from '../../compute/structures/bitmap.ts';
 import { type CorpusSegment, corpusSegment, planQuery, type QueryStem } from './corpus.ts';
@@ -14,14 +14,14 @@ export interface SnapshotUpdate {
 }
 
 interface SparseQuery {
-  /** Repeated terms weigh more, with saturation (corpus.ts). '' is in no segment. */
+  /** Repeated terms weigh more, with saturation (corpus.ts). No segment contains ''. */
   readonly terms: readonly QueryStem[];
   readonly k: number;
   readonly allow?: Bitmap | undefined;
 }
 
 export interface SparseResult extends SparseHits {
-  /** Weighted share of the query's words per hit, 0 to 1. */
+  /** Share of the query's words in each hit by weight, 0 to 1. */
   readonly covered: Float64Array;
 }
 
@@ -32,13 +32,13 @@ export class SparseSearcher {
   corpus: readonly CorpusSegment[] | null = null;
   droppedBytes = 0;
 
-  /** Possibly shared with other searchers of the thread: working arrays, the word list. */
+  /** Searchers of a thread may share working arrays and the word list. */
   constructor(scratch: SearchScratch, list: WordList | null) {
     this.#scratch = scratch;
     this.#list = list;
   }
 
-  /** Adopts a snapshot. Returns lacking ids, to be sent with their bytes; until then the old snapshot is searched. */
+  /** Adopts a snapshot. Returns missing ids, to be sent with their bytes. Until then, searches use the old snapshot. */
   publish({ ids, added }: SnapshotUpdate): number[] {
     for (const { id, segment, deletions } of added) {
       this.#held.set(id, corpusSegment(id, openSegment(segment, this.#list), openDeletions(deletions)));
@@ -50,7 +50,7 @@ export class SparseSearcher {
       this.droppedBytes += segment.buffer.byteLength;
     }
     const lacking = ids.filter((id) => !this.#held.has(id));
-    // Largest first: its threshold saves most work in the others.
+    // Largest first, because its threshold saves the most work in the others.
     if (lacking.length === 0) this.corpus = [...this.#held.values()].sort((a, b) => b.segment.docs - a.segment.docs);
     return lacking;
   }

@@ -1,4 +1,4 @@
-/** What an unknown word may be meant for in the words of a corpus: it is misspelt, or not finished. */
+/** Finds the words of a corpus that an unknown word may stand for: it is misspelt or unfinished. */
 
 import type { ContentWord } from '../../compute/ranking/query-terms.ts';
 import { bitCount } from '../../compute/structures/bitmap.ts';
@@ -24,20 +24,20 @@ import { languagesOf, spokenLanguages } from './languages.ts';
 import { languagesOfPairs, pairsOf, stemsOf } from './phrases.ts';
 import type { Segment } from './segment.ts';
 
-/** What each of the words weighs that an unfinished word may become, the commonest first. */
+/** Weights of the possible completions of an unfinished word, most frequent first. */
 export const COMPLETIONS = [0.8, 0.6, 0.5, 0.4, 0.3];
-/** What they weigh where texts have the word as it stands: so little that these come first. */
+/** The same if texts contain the word as it is: so small that these texts come first. */
 export const COMPLETIONS_OF_WHOLE = COMPLETIONS.map((share) => share / 16);
-/** A beginning of fewer letters is of half the dictionary. */
+/** Min letters of a prefix; a shorter one matches half of the dictionary. */
 const leastBeginning = 2;
 
-/** A word of fewer letters may be anything; one of so many and more may have two edits. */
+/** Min letters; a shorter word may be anything. Words of the second length may have two edits. */
 const leastLetters = 4;
 const twoEditsFrom = 10;
 const mostLetters = 40;
 const encoder = new TextEncoder();
 
-/** The commonest word that begins with `word`, else the nearest to a spelling; null if any of them is a known word. */
+/** The most frequent completion of `word`, else the word nearest to a spelling; null if a spelling is a known word. */
 export function nearestWord(
   corpus: readonly CorpusSegment[],
   word: string,
@@ -52,7 +52,7 @@ export function nearestWord(
   return near.sort((a, b) => a.distance - b.distance)[0]?.word ?? null;
 }
 
-/** The nearest word, by edits, half of one for another first letter; ties by length, then by frequency. */
+/** The nearest word by edits; another first letter adds half an edit. Ties by length, then by frequency. */
 function nearTo(corpus: readonly CorpusSegment[], word: string): { word: CorpusWord; distance: number } | null {
   if (!letters.test(word) || word.length < leastLetters || word.length > mostLetters) return null;
   const mostEdits = word.length < twoEditsFrom ? 1 : 2;
@@ -66,7 +66,7 @@ function nearTo(corpus: readonly CorpusSegment[], word: string): { word: CorpusW
       if (near === null || known.has(near.word)) continue;
       known.add(near.word);
       const edits = editDistance(word, near.word, mostEdits);
-      // Dictionaries keep the words of what was forgotten until segments are merged.
+      // Dictionaries keep the words of forgotten pages until segments are merged.
       const passages = edits > mostEdits ? 0 : documentFrequency(corpus, near.stem);
       if (passages === 0) continue;
       const byLength = Math.abs(near.word.length - word.length) / 100;
@@ -77,12 +77,12 @@ function nearTo(corpus: readonly CorpusSegment[], word: string): { word: CorpusW
   return best;
 }
 
-/** Compares the bytes of ASCII words, before they are decoded. */
+/** Compares bytes of ASCII words before decoding them. */
 function isNear({ bytes: all, from, to }: WordPlace, bytes: Uint8Array, mostEdits: number): boolean {
   return editsBetween(bytes, bytes.length, all, from, to - from, mostEdits) <= mostEdits;
 }
 
-/** Longer words that begin with `word`, commonest first; if none, those that begin with it without accents. */
+/** Longer words that begin with `word`, most frequent first. If there are none, those that match without accents. */
 function completedWords(corpus: readonly CorpusSegment[], word: string): CorpusWord[] {
   if (!letters.test(word) || word.length < leastBeginning || word.length > mostLetters) return [];
   const found = commonestOf(corpus, wordsWith(corpus, word, 'beginning'), COMPLETIONS.length);
@@ -94,7 +94,7 @@ function similarIds(segment: Segment, word: string, edits: number): number[] {
   const { lengths, sets } = shapesOf(segment);
   const bytes = encoder.encode(word);
   const set = setOf(bytes, 0, bytes.length);
-  // An edit changes a letter of one byte, or of up to three.
+  // An edit changes a letter of one byte or, outside of ASCII, up to three bytes.
   const perEdit = bytes.length === word.length ? 1 : 3;
   const [farthest, differing] = [edits * perEdit, 2 * edits * perEdit];
   const ids: number[] = [];
@@ -105,12 +105,12 @@ function similarIds(segment: Segment, word: string, edits: number): number[] {
   return ids;
 }
 
-/** Rarer spellings are words broken at the ends of lines: `lan guage`. */
+/** Rarer spellings are words broken at the end of a line: `lan guage`. */
 const leastApart = 0.1;
 
 const mostParts = 4096;
 
-/** Whether texts had a word when this corpus was published; people type most words letter by letter. */
+/** Whether texts contained a word when this corpus was published. Cached, as users type most words letter by letter. */
 const isPartOf = rememberedOf((corpus: readonly CorpusSegment[]) => {
   const languages = languagesOfPairs(corpus.map(({ segment }) => segment));
   return remembered(mostParts, (part: string): boolean =>
@@ -118,7 +118,7 @@ const isPartOf = rememberedOf((corpus: readonly CorpusSegment[]) => {
   );
 });
 
-/** The pairs that texts write for a word, as `java script` for `javascript`. */
+/** Pairs that texts write for a word: `java script` for `javascript`. */
 function writtenApart(
   corpus: readonly CorpusSegment[],
   { word, stems }: Pick<ContentWord, 'word' | 'stems'>,
@@ -134,7 +134,7 @@ export type KnownWords = ReturnType<typeof wordsIn>;
 
 export function wordsIn(corpus: readonly CorpusSegment[]) {
   return {
-    /** The library's languages, the commonest first; and those of them that queries may be in. */
+    /** The library's languages, most frequent first, and those of them in which queries may be. */
     languages: languagesOf(corpus),
     spoken: spokenLanguages(corpus),
     isKnown: (stem: string) => documentFrequency(corpus, stem) > 0,

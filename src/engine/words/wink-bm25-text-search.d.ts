@@ -3,7 +3,7 @@ declare module 'wink-bm25-text-search' {
   export interface Modeller {
     defineConfig(config: { fldWeights: Readonly<Record<string, number>>; bm25Params?: Record<string, number> }): void;
     definePrepTasks(tasks: ((input: string | readonly string[]) => readonly string[])[]): void;
-    /** Without preparation tasks a field's value is its list of tokens. */
+    /** Without preparation tasks, the value of a field is its list of tokens. */
     addDoc(document: Readonly<Record<string, readonly (string | number)[]>>, id: number): void;
     /** By document: token index → weighted frequency, and weighted length. Read it before `consolidate`. */
     getDocs(): Record<number, { freq: Record<number, number>; length: number }>;

@@ -10,7 +10,7 @@ const sha256 = '4efc9e0c6180e70139fdbb619ff89151ae50a5161bb305271ab98e89b309a8ae
 
 export type WordList = ReturnType<typeof openWordList>;
 
-/** The file's bytes, for `openWordList`; waits for the disk. Errors: OperatorError `word_list` for any other file. */
+/** The file's bytes, for `openWordList`. Blocks on the disk. Errors: OperatorError `word_list` for other files. */
 export function loadWordList(path = installedPath): SharedArrayBuffer {
   try {
     const file = readFileSync(path);
@@ -24,7 +24,7 @@ export function loadWordList(path = installedPath): SharedArrayBuffer {
   }
 }
 
-/** The first question takes about 0.1 s. */
+/** The first look-up takes about 0.1 s. */
 export function openWordList(buffer: SharedArrayBuffer) {
   let table: TermTable | undefined;
   return {
@@ -35,5 +35,5 @@ export function openWordList(buffer: SharedArrayBuffer) {
   };
 }
 
-/** The commonest first. */
+/** All words, most frequent first. */
 export const wordsOf = (buffer: SharedArrayBuffer): string[] => Buffer.from(buffer).toString().trimEnd().split('\n');
