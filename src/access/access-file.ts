@@ -46,7 +46,7 @@ export interface AccessFile {
   records: AccessRecords | null;
   /** `library`: the caller waits for its change; null for none. Errors: those of the file system and of the library's storage. */
   save(records: AccessRecords, library: string | null): Promise<void>;
-  /** Let other hosts find the library of a code's digest for so many ms. */
+  /** Let other hosts find the library by a code's digest, for this number of ms. */
   shareCode?(library: string, digest: string, validMs: number): Promise<void>;
 }
 
@@ -59,7 +59,7 @@ export function openAccessFile(dataDir: string, log: { error(fields: object, mes
   try {
     return { records: keptRecords.parse(JSON.parse(text)), save };
   } catch {
-    // The parser's message quotes the file, and the schema's does not help.
+    // The parser's message quotes the file, and the schema's message does not help.
     const kept = `${path}.damaged`;
     renameSync(path, kept);
     log.error({ kept }, 'access.json cannot be understood: sessions and tokens made at runtime have to be made again');

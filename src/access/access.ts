@@ -19,7 +19,7 @@ import { codeDigest, type Grant, OneTimeCodes } from './one-time-codes.ts';
 export interface Holder {
   id: string;
   kind: 'token' | 'session';
-  /** Of the token, or the session's token. */
+  /** Name of the token, or of the session's token. */
   name: string;
   library: string;
   scopes: Scope[];
@@ -30,21 +30,21 @@ export interface Holder {
 }
 
 export interface AccessOptions {
-  /** Configured or generated; read each time, as the generated one may be replaced. */
+  /** Configured or generated tokens. Read each time, because the generated one may be replaced. */
   operatorTokens: () => readonly AuthToken[];
-  /** Served libraries; records of others are invalid. */
+  /** Names of served libraries. Records of other libraries are invalid. */
   libraries: ReadonlySet<string>;
   file: AccessFile;
   log: { warn(fields: object, message: string): void };
   now?: () => number;
 }
 
-/** Ms since the last use. */
+/** A session ends after this time without use, ms. */
 export const sessionIdleMs = 30 * 24 * 3600 * 1000;
-/** Per library. Beyond it tokens are refused, and the least recently used session ends. */
+/** Max per library. Above it tokens are refused, and the least recently used session ends. */
 const maxTokens = 100;
 const maxSessions = 100;
-/** Last uses are written at most this often, ms. */
+/** Min time between two writes of last uses, ms. */
 const useSavedEveryMs = 10 * 60 * 1000;
 /** Retry of a failed write, ms. */
 const saveAgainAfterMs = 5_000;
@@ -79,7 +79,7 @@ export class Access {
   #saving: Promise<void> = Promise.resolve();
   #useSavedAt: number;
   #hasUnsavedUse = false;
-  /** Libraries with unwritten changes: a restart may undo them. */
+  /** Libraries with unwritten changes, which a restart would undo. */
   readonly #behind = new Set<string>();
   #savingAgain: NodeJS.Timeout | undefined;
 
@@ -123,7 +123,7 @@ export class Access {
     return kind === 'token' ? this.#isToken(credential) : this.#liveSession(credential) !== null;
   }
 
-  /** Call on every revocation; returns the unsubscription. */
+  /** The listener is called on every revocation. Returns a function that removes it. */
   onRevoked(listener: () => void): () => void {
     this.#revoked.add(listener);
     return () => this.#revoked.delete(listener);
@@ -160,7 +160,7 @@ export class Access {
     return { code, expires_at: isoOf(expiresAt) };
   }
 
-  /** For looking up a code's library. Errors: DomainError `rate_limited` after too many wrong typed codes. */
+  /** Call before looking up a code's library. Errors: DomainError `rate_limited` after too many wrong typed codes. */
   refuseGuessing(purpose: CodePurpose): void {
     this.#codes.refuseGuessing(purpose);
   }
@@ -223,7 +223,7 @@ export class Access {
     await this.#save(library);
   }
 
-  /** Configured ones first, then oldest first. */
+  /** Configured tokens first, then the others, oldest first. */
   tokensFor(holder: Holder): TokenResponse[] {
     return this.#knownTokens()
       .filter((each) => each.holder.library === holder.library)
@@ -256,7 +256,7 @@ export class Access {
     return { ...this.#shownToken(knownOf(token), null), token: secret };
   }
 
-  /** Ends its sessions too. Errors: DomainError `not_found`, `conflict` for a configured one, `store_unavailable`. */
+  /** Also ends its sessions. Errors: DomainError `not_found`, `conflict` for a configured one, `store_unavailable`. */
   async revokeToken({ library }: Holder, tokenId: string): Promise<void> {
     const found = this.#knownTokens().find(({ holder }) => holder.library === library && holder.id === tokenId);
     if (found === undefined) {
@@ -277,7 +277,7 @@ export class Access {
 
   async flush(): Promise<void> {
     if (this.#hasUnsavedUse || this.#behind.size > 0) await this.#saveUse();
-    await this.#saving.catch(() => {}); // reported to the caller
+    await this.#saving.catch(() => {}); // `#save` reports it to the caller
   }
 
   async close(): Promise<void> {
@@ -347,7 +347,7 @@ export class Access {
     if (this.#now() - this.#useSavedAt >= useSavedEveryMs) void this.#saveUse();
   }
 
-  /** A lost time of last use is no reason to refuse a request. */
+  /** If the time of last use is lost, the request is not refused. */
   async #saveUse(): Promise<void> {
     this.#useSavedAt = this.#now();
     this.#hasUnsavedUse = false;
@@ -357,7 +357,7 @@ export class Access {
     });
   }
 
-  /** Before reporting a revoked credential as unknown, write the revocation. Errors: as of `#save`. */
+  /** Writes a pending revocation before the credential is reported as unknown. Errors: as of `#save`. */
   async #catchUp(library: string): Promise<void> {
     if (this.#behind.has(library)) await this.#save(library);
   }
@@ -372,7 +372,7 @@ export class Access {
   /** Writes run one after another, each with the latest state. Failures are retried. Errors: DomainError `store_unavailable`. */
   #save(library: string | null): Promise<void> {
     const save = async () => {
-      // Unknown libraries and tokens may come back, so only time deletes their records.
+      // Unknown libraries and tokens may come back, so their records are deleted only by age.
       const now = this.#now();
       this.#sessions = this.#sessions.filter(({ last_used_at }) => now - last_used_at < sessionIdleMs);
       await this.#options.file.save({ format: 1, tokens: this.#tokens, sessions: this.#sessions }, library);

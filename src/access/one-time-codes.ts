@@ -1,4 +1,4 @@
-/** One-time codes, in memory. A link's code is too long to guess; typed ones are short, so wrong tries are limited. */
+/** One-time codes, in memory. A link's code is too long to guess. Typed codes are short, so wrong tries are limited. */
 import { createHash } from 'node:crypto';
 import type { CodePurpose, Scope } from '../domain/access.ts';
 import { DomainError } from '../domain/errors.ts';
@@ -21,11 +21,11 @@ export interface CodeSources {
   randomBytes: (count: number) => Buffer;
 }
 
-/** A link is opened at once; a code is typed into another browser or device. */
+/** A link is opened at once; a code must be typed into another browser or device. */
 const codeLifetimesMs: Readonly<Record<CodePurpose, number>> = { session: 60_000, pair: 600_000 };
-/** Per library and purpose. */
+/** Max codes per library and purpose. */
 const maxCodes = 20;
-/** Wrong typed codes per minute: with 20 valid codes of 40 bits a guess succeeds once in three thousand years. */
+/** Max wrong typed codes per minute: with 20 valid codes of 40 bits, a guess succeeds once in 3,000 years. */
 const maxWrong = 30;
 const wrongWithinMs = 60_000;
 
@@ -55,7 +55,7 @@ export const codeDigest = (purpose: CodePurpose, code: string): string =>
 
 export class OneTimeCodes {
   readonly #sources: CodeSources;
-  /** By digest, so that timing reveals nothing. Oldest first. */
+  /** By digest, so that the time of a look-up reveals nothing. Oldest first. */
   readonly #issued = new Map<string, Issued>();
   #wrong: number[] = [];
 
@@ -93,7 +93,7 @@ export class OneTimeCodes {
     return found?.grant ?? null;
   }
 
-  /** What a link's code grants, without using it; null for a wrong one. */
+  /** The grant of a link's code, without using the code; null for a wrong code. */
   look(code: string): Grant | null {
     this.#dropExpired(this.#sources.now());
     return this.#issued.get(codeDigest('session', code))?.grant ?? null;

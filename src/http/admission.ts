@@ -1,6 +1,6 @@
 /**
- * Checks before any work: origin (403), CORS, credentials (401), scope (403); the route (404) last, so that nobody
- * without credentials learns which exist. Every route must declare its scope.
+ * Checks before any work: origin (403), CORS, credentials (401), scope (403); the route (404) last, so that clients
+ * without credentials do not learn which routes exist. Every route must declare its scope.
  */
 import type { IncomingMessage } from 'node:http';
 import { BlockList, isIP } from 'node:net';
@@ -10,7 +10,7 @@ import { headerValues, isOriginOf, presentedBy } from './credentials.ts';
 import { type RouteEntry, unauthenticated } from './http-app.ts';
 import { isPassedOn, type Peers, passOnToOwners } from './pass-on.ts';
 
-/** A body up to this is read and dropped to keep the connection; above it the connection is closed. */
+/** A body up to this size is read and dropped to keep the connection. For a larger one the connection is closed. */
 const droppedBodyBytes = 64 * 1024;
 
 function refuse(request: FastifyRequest, reply: FastifyReply, status: number, body: { detail: string }): FastifyReply {
@@ -24,7 +24,7 @@ export type Admit = (request: FastifyRequest, reply: FastifyReply) => FastifyRep
 
 function admission(settings: GuardSettings, access: Access, peers: Peers | null): Admit {
   const guard = hostGuard(settings);
-  // The host that passes a request on has checked its origin.
+  // The host that passed a request on has checked its origin.
   const foreign = (raw: IncomingMessage) => (peers !== null && isPassedOn(raw, peers) ? null : guard(raw));
   return (request, reply) => {
     const objection = foreign(request.raw);
@@ -43,7 +43,7 @@ function admission(settings: GuardSettings, access: Access, peers: Peers | null)
   };
 }
 
-/** Install the checks before any route is registered. Returns the check for requests that never reach the router. */
+/** Install the checks before any route is registered. Returns the check for requests that do not reach the router. */
 export function admitOnly(
   app: FastifyInstance,
   settings: GuardSettings,
@@ -92,7 +92,7 @@ function allowOrigin(request: FastifyRequest, reply: FastifyReply, access: Acces
 
 /**
  * Guards against DNS rebinding and foreign pages (design "Host / Origin"). Host, checked on loopback only: loopback or
- * an allowed host. Origin, if sent: loopback, an extension, an allowed one, or a page of an allowed host itself.
+ * an allowed host. Origin, if sent: loopback, an extension, an allowed one, or a page of the allowed host itself.
  */
 export interface GuardSettings {
   bind_host: string;
@@ -117,14 +117,14 @@ const hostOf = (address: string): string => (isIP(address) === 6 ? `[${address}]
 /** Returns why the origin of a request is refused, or null. */
 function hostGuard(settings: GuardSettings): (request: IncomingMessage) => string | null {
   const checksHost = isLoopback(settings.bind_host);
-  // The bound address also names this service: another loopback address, such as 127.0.0.2.
+  // The bound address, such as the loopback address 127.0.0.2, also names this service.
   const hosts = new Set([...settings.allowed_hosts, hostOf(settings.bind_host)].map((host) => host.toLowerCase()));
   const origins = new Set(settings.allowed_origins.map((origin) => origin.toLowerCase()));
   const hostAllowed = (host: string): boolean =>
     loopbackHost.test(host) || hosts.has(host.toLowerCase()) || hosts.has(host.toLowerCase().replace(/:\d{1,5}$/, ''));
   const originAllowed = (origin: string): boolean =>
     loopbackOrigin.test(origin) || isExtension(origin) || origins.has(origin.toLowerCase());
-  // The console's page on a host that the operator named, which a rebound name cannot be.
+  // The console's page, on a host that the operator named. A rebound name cannot be such a host.
   const isOwnPage = (origin: string, [host = '']: string[], request: IncomingMessage): boolean =>
     hostAllowed(host) && isOriginOf(origin, request);
   return (request) => {

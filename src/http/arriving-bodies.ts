@@ -4,11 +4,11 @@ import { Readable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 import { BodyRoom } from '../compute/structures/body-room.ts';
 
-/** Bytes for all bodies: two batches of the maximum size. One more body may have any size that its route allows. */
+/** Max bytes of all bodies: two batches of the maximum size. One more body may have any size that its route allows. */
 const bodyRoom = 128 * 1024 * 1024;
-/** For bodies of routes that do not write, so that they never hold up pages. */
+/** Max bytes for routes that do not write, so that they never block page submissions. */
 const readingRoom = 16 * 1024 * 1024;
-/** Announced bodies up to this size are not counted: 120 MB on 15,000 connections. */
+/** Announced bodies up to this size are not counted: at most 120 MB on 15,000 connections. */
 const uncounted = 8 * 1024;
 
 const pieceBytes = 256;
@@ -55,18 +55,18 @@ export function boundBodies(app: FastifyInstance, room = new BodyRoom(bodyRoom))
 
 /** The rest of a refused body is dropped before closing: unread bytes would destroy the answer (RFC 9112, 9.6). */
 export interface DrainLimits {
-  /** From the answer to the end of the connection, ms. */
+  /** Max time from the answer to the end of the connection, ms. */
   ms: number;
-  /** Dropped bytes of one body. */
+  /** Max dropped bytes of one body. */
   bytes: number;
-  /** Bodies dropped at the same time; beyond it the connection ends after the answer. */
+  /** Max bodies dropped at the same time. Above it, the connection ends after the answer. */
   atOnce: number;
 }
 
-/** Enough for 64 MB on a local network. Each costs at most a socket's buffer. */
+/** Enough for 64 MB on a local network. Each costs at most one socket buffer. */
 const defaultLimits: DrainLimits = { ms: 5_000, bytes: 64 * 1024 * 1024, atOnce: 32 };
 
-/** Ends after the body, or at a limit; then Node closes the connection. */
+/** Resolves after the body, or at a limit; then Node closes the connection. */
 function answerAndDrain(answer: string, body: IncomingMessage, limits: DrainLimits, released: () => void): Readable {
   let pieces = 0;
   let taken = 0;

@@ -18,7 +18,7 @@ import type { LoopShare } from './loop-share.ts';
 
 type Handle = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** Requests of one connection that run or wait. Browsers and common clients send one. */
+/** Max requests of one connection that run or wait. Browsers and common clients send one. */
 export const maxAhead = 16;
 /** Requests dropped after the refused one. Then the connection is cut, since Node parses everything it has read. */
 const maxDropped = 256;
@@ -26,21 +26,21 @@ const maxDropped = 256;
 interface Client {
   waiting: [IncomingMessage, ServerResponse][];
   isAnswering: boolean;
-  /** Requests from the refused one on, whose answer is the last. */
+  /** Number of requests from the refused one on, whose answer is the last. */
   dropped: number;
   latest: IncomingMessage;
 }
 
 const clients = new WeakMap<Socket, Client>();
 
-/** Handle the requests of a connection in order. Beyond `maxAhead` one is refused and the connection ends after it. */
+/** Handle the requests of a connection in order. Above `maxAhead` one is refused, and the connection ends after it. */
 export function oneAtATime(handle: Handle): Handle {
   const begin = (client: Client, request: IncomingMessage, response: ServerResponse) => {
     client.isAnswering = true;
     response.once('close', () => {
       client.isAnswering = false;
       const next = client.waiting.shift();
-      // After the last answer nothing begins: Node would not close its response.
+      // Nothing begins after the last answer, because Node would not close its response.
       if (next !== undefined && request.socket.writable) begin(client, ...next);
     });
     handle(request, response);
@@ -69,7 +69,7 @@ function refuse(response: ServerResponse): void {
   response.writeHead(503, fields).end(body);
 }
 
-/** End idle connections only after reading them: a delay of Node would else count as the client's. */
+/** End idle connections only after reading them. Otherwise a delay of Node would count as the client's. */
 export function readBeforeTimeouts(server: Server): void {
   server.on('timeout', (socket) => {
     const { bytesRead } = socket;
@@ -79,7 +79,7 @@ export function readBeforeTimeouts(server: Server): void {
   });
 }
 
-/** The same for a late request: `refuse` runs if it is still incomplete after received data is read. */
+/** The same for a late request: calls `refuse` if the request is still incomplete after received data is read. */
 export function unlessArrived(socket: Socket, refuse: () => void): void {
   const before = clients.get(socket)?.latest;
   const wasWhole = before?.complete === true;
@@ -90,13 +90,13 @@ export function unlessArrived(socket: Socket, refuse: () => void): void {
 }
 
 export interface PaceLimits {
-  /** UTF-16 code units of all answers together; one more answer may have any size. */
+  /** Max UTF-16 code units of all answers together. One more answer may have any size. */
   units: number;
   /** An answer ends after this time without progress, ms. */
   stallMs: number;
-  /** The same where room is needed, ms. Kernels accept megabytes at once and then nothing for a while. */
+  /** The same if room is needed, ms. Kernels accept megabytes at once, and then nothing for a while. */
   graceMs: number;
-  /** A body that brings less than `bodyBytes` in `bodyMs` is late: 4 KB/s. */
+  /** Less than `bodyBytes` in `bodyMs` ends a body: 4 KB/s. */
   bodyMs: number;
   bodyBytes: number;
   lookEveryMs: number;
@@ -113,7 +113,7 @@ export const paceLimits: PaceLimits = {
 
 /** Smaller answers are not counted: at most 60 MB on 15,000 connections. */
 const uncounted = 4 * 1024;
-/** Looks per reading of the system's connections, which may be 15,000 lines. */
+/** Looks per reading of the system's connection table, which may have 15,000 lines. */
 const looksPerTable = 5;
 
 interface OpenAnswer {
@@ -125,7 +125,7 @@ interface OpenAnswer {
 interface OpenBody {
   raw: IncomingMessage;
   response: ServerResponse;
-  /** Of its socket, at that time. */
+  /** Bytes that its socket had sent at that time. */
   bytes: number;
   movedAt: number;
 }
@@ -134,7 +134,7 @@ interface OpenBody {
 export class ClientPace {
   readonly limits: PaceLimits;
   readonly #monotonic: () => number;
-  /** Longest without progress first. */
+  /** Ordered by time without progress, longest first. */
   readonly #answers = new Set<OpenAnswer>();
   readonly #bodies = new Set<OpenBody>();
   readonly #streams = new Set<Socket>();
@@ -182,7 +182,7 @@ export class ClientPace {
   async look(): Promise<void> {
     this.#endUnread(this.limits.stallMs, () => false);
     if (this.#bodies.size > 0) {
-      // After a delay of the process, what was received is read between timers and immediates.
+      // After a delay of the process, received data is read between timers and immediates.
       await new Promise(setImmediate);
       this.#refuseLate();
     }
@@ -194,7 +194,7 @@ export class ClientPace {
     const now = this.#monotonic();
     for (const body of this.#bodies) {
       const { raw, response, bytes, movedAt } = body;
-      const isWaiting = raw.readableLength > 0; // to be read here
+      const isWaiting = raw.readableLength > 0; // this process has not read it yet
       if (raw.complete || raw.destroyed || response.headersSent) this.#bodies.delete(body);
       else if (isWaiting || raw.socket.bytesRead - bytes >= this.limits.bodyBytes) {
         Object.assign(body, { bytes: raw.socket.bytesRead, movedAt: now });
@@ -238,7 +238,7 @@ export function keepPace(app: FastifyInstance, share: LoopShare, pace: ClientPac
     if (isText) return units > pieceLength ? writtenAsRead(pace, answer, '', slicesOf(payload)) : payload;
     const pieces = (payload as LargeJson).pieces(share);
     const first = await pieces.next();
-    // Errors of the first rows still become an error answer, and a short list gets its length.
+    // An error of the first rows can still become an error answer, and a short list gets its length.
     if (first.done || first.value.length < pieceLength) return first.value ?? '';
     return writtenAsRead(pace, answer, first.value, pieces);
   });
@@ -272,9 +272,9 @@ export function clientSignal({ raw }: { raw: ServerResponse }): AbortSignal {
   return controller.signal;
 }
 
-/** Vanished peers never close, and Linux reports them after a quarter of an hour: this reads its connection table. */
+/** Peers that vanish never close, and Linux reports them only after 15 minutes, so this reads its connection table. */
 const tables = ['/proc/self/net/tcp', '/proc/self/net/tcp6'];
-/** Unacknowledged attempts. Their pauses double from 0.2 s: the sixth comes after 13 s. */
+/** Unacknowledged attempts of a lost peer. The pauses double from 0.2 s: the sixth comes after 13 s. */
 const attemptsOfLost = 6;
 
 type Ends = Partial<Pick<Socket, 'localAddress' | 'localPort' | 'remoteAddress' | 'remotePort'>>;
@@ -299,7 +299,7 @@ export function lostIn(table: string): string[] {
   });
 }
 
-/** A connection's ends as in the table; empty for a closed one. */
+/** The ends of a connection, as in the table; empty if it is closed. */
 export function keyOf({ localAddress, localPort, remoteAddress, remotePort }: Ends): string {
   if (localAddress === undefined || remoteAddress === undefined) return '';
   return `${endOf(localAddress, localPort)} ${endOf(remoteAddress, remotePort)}`;

@@ -1,4 +1,4 @@
-/** Limits time, size and number of connections. At the limit, a new one replaces an unauthenticated or idle one. */
+/** Limits time, size and number of connections. At the max, a new one replaces an unauthenticated or idle one. */
 
 import { existsSync, readFileSync } from 'node:fs';
 import { createServer as createNodeServer, type RequestListener, type Server, STATUS_CODES } from 'node:http';
@@ -8,19 +8,19 @@ import type { FastifyInstance } from 'fastify';
 
 /** The header limit stays at Node's 16 KB; more is answered 431. */
 export const nodeServerOptions = {
-  /** From the connection's start, ms. Cuts silent connections too. */
+  /** Time for the headers since the start of the connection, ms. Also ends silent connections. */
   headersTimeout: 8_000,
   connectionsCheckingInterval: 1_000,
 } as const;
 
 /** For a whole request with its body, ms: 64 MB at 1 MB/s. */
 const requestTimeout = 64_000;
-/** Without a byte in either direction, ms: longer than any answer takes. */
+/** Max time without a byte in either direction, ms. Every answer takes less. */
 const connectionTimeout = 120_000;
 const keepAliveTimeout = 72_000;
 /** With 10,000 half-open connections the service still answers others; each costs about 10 KB. */
 const mostConnections = 15_000;
-/** Open files of everything else: store, index, threads, logs, fetches. About 50 are open when idle. */
+/** Open files for everything else: store, index, threads, logs, fetches. An idle service has about 50. */
 const filesKept = 128;
 const minShare = 1 / 3;
 const refusalMs = 1_000;
@@ -54,7 +54,7 @@ export function openFileLimit(table = limitsTable()): number {
   return soft === 'unlimited' ? Number.POSITIVE_INFINITY : Number(soft);
 }
 
-/** Node raises its own limit up to 10,240 on macOS. */
+/** On macOS, Node raises its own limit up to 10,240. */
 const commonFileLimit = 10_240;
 
 const limitsFile = '/proc/self/limits';
@@ -91,7 +91,7 @@ class Connections {
     else if (this.#asking.delete(socket)) this.#idle.add(socket);
   }
 
-  /** If all are answering, the new one ends. */
+  /** If all connections are answering, ends the new one. */
   #endOne(newest: Socket): void {
     const [oldest = newest] = this.#strangers.size > 0 ? this.#strangers : this.#idle;
     for (const group of [this.#strangers, this.#idle]) group.delete(oldest);
@@ -99,15 +99,15 @@ class Connections {
   }
 }
 
-/** Bound the number of connections. Register before the token check, which calls `vouch`. */
+/** Limit the number of connections. Register before the token check, which calls `vouch`. */
 export function limitConnections(app: FastifyInstance, most = connectionsOf(openFileLimit())): void {
   const connections = new Connections(most);
   // Connections that just ended still use their file.
   app.server.maxConnections = most + Math.ceil(most / 8);
-  // Requests have the socket of TLS. Its handshakes are bounded by their time and `maxConnections`.
+  // Requests have the TLS socket. Handshakes are limited by their time and `maxConnections`.
   const event = app.server instanceof TlsServer ? 'secureConnection' : 'connection';
   app.server.on(event, (socket: Socket) => connections.opened(socket));
-  app.decorateRequest('vouch', () => {}); // for what never reaches the router
+  app.decorateRequest('vouch', () => {}); // for requests that do not reach the router
   app.addHook('onRequest', async (request, { raw }) => {
     const { socket } = request.raw;
     request.vouch = () => {

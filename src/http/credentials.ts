@@ -5,7 +5,7 @@ import { parseCookie, stringifySetCookie } from 'cookie';
 import type { Access, Holder } from '../access/access.ts';
 
 export const cookieName = 'readback_session';
-/** The maximum of browsers, s. The service decides when a session ends. */
+/** The max of browsers, s. The service decides when a session ends. */
 const cookieMaxAgeS = 400 * 24 * 3600;
 
 /** All values of a header: Node joins or drops repeated ones. */
@@ -22,7 +22,7 @@ interface Presented {
   secret: string;
 }
 
-/** Null without credentials. Authorization precedes cookies; two tokens are a contradiction. */
+/** Null without credentials. Authorization takes precedence over cookies. Two tokens are an error. */
 export function presentedIn(request: IncomingMessage): Presented | null {
   const sent = headerValues(request, 'authorization');
   if (sent.length === 0) return sessionIn(request);
@@ -46,20 +46,20 @@ function sessionIn(request: IncomingMessage): Presented | null {
   const [cookies, ...others] = headerValues(request, 'cookie');
   if (cookies === undefined || others.length > 0 || !isOwnPage(request)) return null;
   const name = nameFor(request);
-  // Two cookies of the same name: the service's own cannot be identified.
+  // With two cookies of one name, the service's own cannot be identified.
   if (cookies.split(';').filter((each) => each.trimStart().startsWith(`${name}=`)).length > 1) return null;
   const secret = parseCookie(cookies)[name];
   return secret === undefined ? null : { kind: 'session', secret };
 }
 
-/** Pages cannot forge these headers. */
+/** Whether the console's page sent the request. Other pages cannot forge these headers. */
 function isOwnPage(request: IncomingMessage): boolean {
   const [site] = headerValues(request, 'sec-fetch-site');
   const isSaid = site === undefined ? headerValues(request, 'x-readback')[0] === 'console' : site === 'same-origin';
   return isSaid && headerValues(request, 'origin').every((origin) => isOriginOf(origin, request));
 }
 
-/** Whether the origin is the addressed host; behind a proxy only that knows the scheme. */
+/** Whether the origin is the addressed host. Behind a proxy, only the proxy knows the scheme. */
 export function isOriginOf(origin: string, { headers: { host } }: IncomingMessage): boolean {
   return host !== undefined && URL.canParse(origin) && new URL(origin).host === host.toLowerCase();
 }

@@ -27,19 +27,19 @@ declare module 'fastify' {
     scope?: RouteScope;
     /** The body's array whose items the service validates one by one. */
     itemsField?: string;
-    /** Contract "Errors": ingest rules name their cause in `detail` as a string. */
+    /** Whether errors of ingest rules have their cause in `detail` as a string: contract "Errors". */
     namesCauseInWords?: boolean;
     /** The body is a file, streamed and never buffered. */
     takesFile?: boolean;
     /** The body contains the code or token that identifies the library. */
     takesCredential?: CodePurpose;
-    /** About the host: a cluster host that knows the credential answers it itself. */
+    /** Whether the route is about the host: a cluster host that knows the credential answers it. */
     isOfHost?: boolean;
   }
   interface FastifyRequest {
     /** Null on public routes. */
     holder: Holder | null;
-    /** Mark the connection as authenticated: others end first when there are too many. */
+    /** Mark the connection as authenticated. If there are too many, others end first. */
     vouch: () => void;
   }
   interface FastifyInstance {
@@ -64,7 +64,7 @@ export type HttpApp = FastifyInstance<
 export interface RouteContext {
   /** Asks the library of the request's token. */
   ask(request: FastifyRequest): Ask;
-  /** The same, aborted when the client disconnects. */
+  /** The same, but aborted when the client disconnects. */
   asking(reply: FastifyReply): Ask;
   pace: ClientPace;
   readiness(signal: AbortSignal): Promise<Readiness>;
@@ -114,7 +114,7 @@ export const errorResponse = z.strictObject({ detail: z.string() });
 
 export const unauthenticated = { detail: 'missing or invalid bearer token' } as const;
 
-/** No other file maps error codes (contract "Errors"). */
+/** The only mapping of error codes to statuses (contract "Errors"). */
 export const statusOf: Readonly<Record<ErrorCode, number>> = {
   not_found: 404,
   conflict: 409,
@@ -128,7 +128,7 @@ export const statusOf: Readonly<Record<ErrorCode, number>> = {
   shutting_down: 503,
 };
 
-/** Seconds to wait if the error does not specify it. */
+/** Seconds to wait if the error does not specify them. */
 const defaultRetryAfterS: Partial<Record<ErrorCode, number>> = {
   store_unavailable: 5,
   overloaded: 1,
@@ -177,7 +177,7 @@ export function answerError(error: unknown, request: FastifyRequest, reply: Fast
   return reply.code(500).send({ detail: 'internal error' });
 }
 
-/** The same for a stream that has begun. */
+/** The same for a stream that has already begun. */
 export function eventOfError(error: unknown, request: FastifyRequest): { status: number; detail: string } {
   if (error instanceof DomainError) return { status: statusOf[error.code], detail: error.message };
   request.log.error({ err: error, route: request.routeOptions.url }, 'a request failed unexpectedly');

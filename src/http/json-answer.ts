@@ -1,8 +1,8 @@
-/** JSON of answers: small ones at once, larger ones, and lazy rows, in pieces as the client reads. */
+/** JSON of answers: small ones at once; larger ones and lazy rows in pieces, as the client reads. */
 import { type Rows, TextInParts } from '../domain/rows.ts';
 import type { LoopShare } from './loop-share.ts';
 
-/** UTF-16 code units of a piece: some tenths of a millisecond, and more than ten results of two passages need. */
+/** UTF-16 code units of a piece: some 0.1 ms. More than ten results of two passages. */
 export const pieceLength = 128 * 1024;
 /** Approximate size of a number, quotation marks or a bracket. */
 const overhead = 8;
@@ -35,7 +35,7 @@ export function jsonOf(value: unknown): string | LargeJson {
   return sizeUpTo(pieceLength, value) < pieceLength ? (JSON.stringify(value) ?? '') : new LargeJson(value);
 }
 
-/** The answer as typed by its JSON: lazy rows count as the list, and parts as the text. */
+/** The answer with the type of its JSON: lazy rows count as the list, parts as the text. */
 export function withRows<Reply>(reply: Reply): Listed<Reply> {
   return reply as Listed<Reply>;
 }
@@ -51,7 +51,7 @@ type MadeLater = Rows<unknown> | TextInParts;
 
 const isMadeLater = (value: unknown): value is MadeLater => isRows(value) || value instanceof TextInParts;
 
-/** Approximate JSON length of a value, up to `most`; what is made later counts as a piece. */
+/** Approximate JSON length of a value, up to `most`. Lazy parts count as one piece. */
 function sizeUpTo(most: number, value: unknown): number {
   if (typeof value === 'string') return value.length + overhead;
   if (typeof value !== 'object' || value === null) return overhead;

@@ -7,13 +7,13 @@ import { bodyInvalid, encodingInvalid, keyInvalid } from './request-invalid.ts';
 
 /** Bytes, for routes that write, except the batch: design "body limits". */
 export const bodyLimit = 16 * 1024 * 1024;
-/** For routes that only read: 20 queries of 4,000 characters with 12 escaped bytes are 960,000. */
+/** For routes that only read. 20 queries of 4,000 characters with 12 escaped bytes have 960,000. */
 export const readBodyLimit = 1024 * 1024;
-/** Before authentication: a code, or a token of the maximum header length. */
+/** Before authentication: a code, or a token of the max header length. */
 export const unauthenticatedBodyLimit = 32 * 1024;
 export const batchBodyLimit = 64 * 1024 * 1024;
 
-/** Bytes of the limit per value. Checking 131,072 values takes up to a second; parsing 63 MB of `{},` took 2 GB. */
+/** Bytes of the limit per value. Checking 131,072 values takes up to 1 s; parsing 63 MB of `{},` took 2 GB. */
 const bytesPerValue = 128;
 
 /** Values (array elements and object members) for a limit in bytes. */
@@ -21,7 +21,7 @@ export function valueLimit(bodyLimit: number): number {
   return Math.floor(bodyLimit / bytesPerValue);
 }
 
-/** Answered 413, so that clients split their batches. */
+/** Answered with 413, so that clients split their batches. */
 export class TooManyValuesError extends Error {
   constructor(most: number) {
     super(`the body contains more than ${most} values`);
@@ -33,7 +33,7 @@ type Done = (error: Error | null, body?: unknown) => void;
 
 /** RFC 8259 lets a reader ignore a byte order mark. */
 const byteOrderMark = '\ufeff';
-/** Matches the key `__proto__`, plain or escaped; most texts contain neither. */
+/** Matches the key `__proto__`, plain or escaped. Most texts contain neither. */
 const mayHoldPrototypeKey = /__proto__|\\u00[5-7]/i;
 
 function parseJson(text: string, { bodyLimit, config }: FastifyRequest['routeOptions'], done: Done): void {
@@ -55,7 +55,7 @@ function parseJson(text: string, { bodyLimit, config }: FastifyRequest['routeOpt
   else done(keyInvalid(path));
 }
 
-/** Length parsed without a break: some tenths of a millisecond, plus its checks. */
+/** Length parsed without a break: some 0.1 ms, plus the checks. */
 const parsedAtOnce = 64 * 1024;
 
 export function acceptJsonOnly(app: FastifyInstance, share: LoopShare): void {
@@ -135,7 +135,7 @@ const closes = (code: number): boolean => code === 0x5d || code === 0x7d;
 export function holdsMoreThan(most: number, json: string): boolean {
   if (json.length <= most) return false;
   let held = 0;
-  /** A bracket was opened last, so its first value follows. */
+  /** Whether the last token opened a bracket, so that its first value follows. */
   let opened = false;
   for (let at = 0; at < json.length && held <= most; at++) {
     const code = json.charCodeAt(at);

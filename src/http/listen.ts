@@ -17,7 +17,7 @@ const reasons: Readonly<Record<string, string>> = {
   EAI_AGAIN: 'this name cannot be looked up now: try again later, or set SERVICE_BIND_HOST to an address',
 };
 
-/** Pending connections, up to the system's bound. Beyond it a client retries after a second. */
+/** Max pending connections, up to the system's limit. Above it a client retries after a second. */
 const backlog = 4096;
 
 /** Port 0 takes a free port; the result has the real one. Errors: OperatorError `listen` with address, reason and setting. */
@@ -36,7 +36,7 @@ export async function listen(app: HttpApp, at: { host: string; port: number }): 
   return address;
 }
 
-/** Node closes idle connections once: those that become idle later, or whose requests never end, are closed here. */
+/** Node closes idle connections once. Those that become idle later, or whose requests never end, are closed here. */
 const idleCheckMs = 50;
 
 /** Stop; unanswered requests are cut off after `answerWithinMs`. Resolves when every connection is closed. */
@@ -66,7 +66,7 @@ export function certificateIn({ cert_file, key_file }: Settings['tls']): Certifi
   }
 }
 
-/** New connections get a changed certificate. One that cannot be used, such as without its key, is logged and ignored. */
+/** New connections use a changed certificate. An unusable one, such as without its key, is logged and ignored. */
 export function followCertificate(
   server: Server,
   files: Settings['tls'],

@@ -1,8 +1,8 @@
-/** Requests and pieces of answers share a turn of the event loop, up to `shareMs`; then all but public routes wait. */
+/** Limits a turn of the event loop to `shareMs` for requests and pieces of answers. Only public routes never wait. */
 import type { FastifyInstance } from 'fastify';
 import { DomainError } from '../domain/errors.ts';
 
-/** Ms of a turn: some dozens of searches begin in it. */
+/** Max ms per turn; some dozens of searches begin in it. */
 const shareMs = 10;
 
 export class LoopShare {

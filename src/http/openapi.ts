@@ -28,7 +28,7 @@ const modules = [
 ];
 const isComponent = /(?:Request|Response|Summary|Result|Info|Entry|Report|Body|uggestion)$/;
 
-/** Schemas by name: those of bodies and their larger parts, as they are exported. */
+/** Schemas by name: bodies and their larger parts. */
 const components: [name: string, schema: z.ZodType][] = [
   ['HTTPValidationError', httpValidationError],
   ...modules
@@ -40,7 +40,7 @@ const components: [name: string, schema: z.ZodType][] = [
 
 const reference = /"#\/components\/schemas\/(\w+)"/g;
 
-/** Removes unused components. A schema that is only used as input loses the suffix "Input", as in the contract. */
+/** Removes unused components. In the contract, a schema used only as input has no suffix "Input". */
 function onlyUsed<Document extends object>(document: Document): Document {
   const whole: { components?: { schemas?: Record<string, unknown> } } & object = document;
   const schemas = whole.components?.schemas ?? {};
@@ -64,7 +64,7 @@ function onlyUsed<Document extends object>(document: Document): Document {
   );
 }
 
-/** Tags by the first part of a path, for routes without their own; all others are `diagnostics`. */
+/** Tags by the first part of a path, for routes without a tag. All others are `diagnostics`. */
 const tagOf: Readonly<Record<string, string>> = {
   ...Object.fromEntries(
     ['clusters', 'entities', 'forget', 'imports', 'jobs', 'mcp', 'models', 'pages', 'watches'].map((name) => [
@@ -129,7 +129,7 @@ function commonAnswers(methods: readonly string[], scope: RouteScope | undefined
   );
 }
 
-/** Facts that JSON schemas lack, such as the format of a text. */
+/** Adds facts that JSON schemas lack, such as the format of a text. */
 function withFacts({ zodSchema, jsonSchema }: { zodSchema: z.core.$ZodType; jsonSchema: object }): void {
   Object.assign(jsonSchema, z.globalRegistry.get(zodSchema));
 }

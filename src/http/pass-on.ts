@@ -12,9 +12,9 @@ import { headerValues, presentedBy, presentedIn } from './credentials.ts';
 
 export interface Peers {
   secret: string;
-  /** The library of a credential's or code's digest. Errors: the database's. */
+  /** The library of a credential or code, by its digest. Errors: the database's. */
   libraryOf(digest: string): Promise<string | null>;
-  /** This host (null), which opens a library without one, or an address. Errors: DomainError `store_unavailable`. */
+  /** Null: this host, which opens an unserved library; or an address. Errors: DomainError `store_unavailable`. */
   placeOf(library: string): Promise<string | null>;
 }
 
@@ -24,20 +24,20 @@ interface PassOnOptions {
   isForeign(request: IncomingMessage): string | null;
 }
 
-/** Between checks that an answer can still come, ms: a stalled host reports nothing. */
+/** Time between checks that an answer can still come, ms. A stalled host reports nothing. */
 export const askEveryMs = 250;
 /** The same for a stream, such as events. */
 const askStreamEveryMs = 2_000;
-/** A lost machine refuses no connection, ms. */
+/** Max time to connect, ms: a lost machine does not refuse connections. */
 export const connectMs = 1_000;
-/** A request waits this long for a new owner, ms. */
+/** Max wait of a request for a new owner, ms. */
 const waitMs = 5_000;
 const lookEveryMs = 50;
-/** Anybody can send the header of a passed request, so its fault is logged at most this often. */
+/** Anyone can send the header of a passed request, so its fault is logged at most this often, ms. */
 const tellEveryMs = 60_000;
 
 const hopHeader = 'x-readback-host';
-/** Hop-by-hop headers (RFC 9110, 7.6.1). */
+/** Hop-by-hop headers (RFC 9110, 7.6.1), which are not passed on. */
 const ofConnection = new Set([
   'connection',
   'keep-alive',
@@ -70,7 +70,7 @@ export function passOnToOwners(app: FastifyInstance, { access, peers, isForeign 
     return presentedBy(raw, access)?.library ?? (await peers.libraryOf(hexOf(presented.secret)));
   };
 
-  /** True once the request goes to another host. If that accepts no connection, this waits for the next owner. */
+  /** True once the request is sent to another host. If that accepts no connection, waits for the next owner. */
   const pass = async (request: FastifyRequest, reply: FastifyReply, library: string, body?: string) => {
     const until = performance.now() + waitMs;
     for (;;) {
@@ -100,7 +100,7 @@ export function passOnToOwners(app: FastifyInstance, { access, peers, isForeign 
     const { scope, isOfHost = false } = request.routeOptions.config;
     const { raw } = request;
     if (scope === 'public' || request.method === 'OPTIONS') return;
-    // Only another host sends this header: a misconfigured one, or one of another cluster. It could loop.
+    // Only another host sends this header: a misconfigured one, or one of another cluster. The request might loop.
     if (headerValues(raw, hopHeader).length > 0 && !isPassedOn(raw, peers)) {
       if (performance.now() > tellFrom) {
         tellFrom = performance.now() + tellEveryMs;
@@ -115,7 +115,7 @@ export function passOnToOwners(app: FastifyInstance, { access, peers, isForeign 
     });
     if (library === null) return;
     if (await pass(request, reply, library)) return reply;
-    // Created elsewhere; known here when the library is opened next, which is now.
+    // The token was created elsewhere, after this host opened the library. The next opening, which is now, knows it.
     if (presentedIn(raw)?.kind === 'token' && presentedBy(raw, access) === null)
       throw unreachable('the token is too new for the host that serves its library');
   });
@@ -131,8 +131,8 @@ export function passOnToOwners(app: FastifyInstance, { access, peers, isForeign 
     const digest = token === undefined ? codeDigest(takesCredential, String(code)) : hexOf(token);
     const known = token === undefined ? undefined : access.holderOfToken(token)?.library;
     const library = known ?? (await peers.libraryOf(digest));
-    refuseGuessing(); // others were wrong meanwhile
-    // Only here: the host of the code's library knows no sessions of others.
+    refuseGuessing(); // other codes were wrong meanwhile
+    // Only checked here: the host of the code's library does not know sessions of other libraries.
     const current = keep_library && library !== null ? await libraryOf(request) : null;
     if (library !== null && current !== null && current !== library)
       return reply.code(409).send(otherLibrary(current, library));
@@ -150,7 +150,7 @@ interface Passing {
   body: string | undefined;
 }
 
-/** The same request to another host, not sent yet. */
+/** The same request for another host, not sent yet. */
 function passedTo(address: string, { from, secret, agents, body }: Passing): ClientRequest {
   const { protocol, hostname, port } = new URL(address);
   const headers = ['host', from.headers.host ?? '', hopHeader, secret];
@@ -195,7 +195,7 @@ interface Destination extends Pick<Passing, 'body'> {
 function send(from: IncomingMessage, { raw: to, request }: FastifyReply, destination: Destination): void {
   const { passed, address, body, hasMoved } = destination;
   let asking: NodeJS.Timeout;
-  /** When ownership was last confirmed: without PostgreSQL it lasts as long as the lease. */
+  /** When ownership was last confirmed. Without PostgreSQL it lasts as long as the lease. */
   let knownAt = performance.now();
   const askLater = () => {
     asking = setTimeout(ask, to.headersSent ? askStreamEveryMs : askEveryMs).unref();
@@ -214,7 +214,7 @@ function send(from: IncomingMessage, { raw: to, request }: FastifyReply, destina
     const answered = [...headersOf(answer)].filter(([name]) => name.toLowerCase() !== 'transfer-encoding');
     to.writeHead(answer.statusCode ?? 502, answered.flat());
     answer.pipe(to);
-    answer.on('error', () => to.destroy()); // its host has gone in the middle
+    answer.on('error', () => to.destroy()); // its host failed before the end
     // The rest of an answered body is dropped.
     answer.on('end', () => from.unpipe(passed).resume());
   });
@@ -233,7 +233,7 @@ function send(from: IncomingMessage, { raw: to, request }: FastifyReply, destina
   else passed.end(body);
 }
 
-/** No answer comes from a suspended or deleted library, or one that no host opens. */
+/** Whether no answer can come: the library is suspended, deleted, or no host opens it. */
 function isUnserved(error: unknown): boolean {
   return error instanceof DomainError && error.code !== 'shutting_down';
 }

@@ -23,7 +23,7 @@ export class RequestInvalidError extends Error {
 
 const maxPathLength = 66;
 
-/** Fastify's place of a fault → the first part of `loc`. */
+/** Fastify's name for the place of a fault → the first part of `loc`. */
 const places: Readonly<Record<string, string>> = {
   body: 'body',
   querystring: 'query',
@@ -44,7 +44,7 @@ export function checkAgainst(schema: z.ZodType, httpPart: string) {
 export const bodyInvalid = (msg: string, type: string): RequestInvalidError =>
   new RequestInvalidError([{ loc: ['body'], msg, type }]);
 
-/** A broken rule beyond the schema, such as an unknown model. */
+/** A broken rule that the schema cannot express, such as an unknown model. */
 export const ruleBroken = (method: string, msg: string): RequestInvalidError =>
   new RequestInvalidError([{ loc: [method === 'GET' ? 'query' : 'body'], msg, type: 'value_error' }]);
 
@@ -54,7 +54,7 @@ export const encodingInvalid = (encoding: string): RequestInvalidError =>
     'content_encoding_invalid',
   );
 
-/** A forbidden key and its path, cut to the maximum length. */
+/** A forbidden key and its path, shortened to the max length. */
 export function keyInvalid(path: readonly (string | number)[]): RequestInvalidError {
   const loc = [
     'body',

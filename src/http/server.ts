@@ -1,4 +1,4 @@
-/** The HTTP server, not yet listening. It knows the actor system only as `ask`. Built last and stopped first. */
+/** The HTTP server, not yet listening. It reaches the actor system only through `ask`. Built last, stopped first. */
 import fastify, { type FastifyBaseLogger, LogController } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { z } from 'zod';

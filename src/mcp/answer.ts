@@ -1,4 +1,4 @@
-/** Formats an answer for an assistant: a sentence with only numbers and ids, then JSON lines of foreign text. Pure. */
+/** Formats an answer for an assistant: a sentence of numbers and ids, then JSON lines with untrusted text. Pure. */
 import { jsonLine } from '../compute/text/neutral-text.ts';
 import type { PageDetails } from '../domain/page.ts';
 import type { PageResult } from '../domain/search.ts';
@@ -6,14 +6,14 @@ import type { WatchResponse } from '../domain/watch.ts';
 
 export interface Answer {
   said: string;
-  /** One line of JSON each; without lines there is no envelope. */
+  /** One JSON object per line; without lines there is no envelope. */
   lines?: readonly object[];
 }
 
-/** Bytes of an answer's lines, so that a whole answer has at most 8,000: about 2,000 tokens of English. */
+/** Max bytes of an answer's lines, so that the whole answer has at most 8,000: about 2,000 tokens of English. */
 export const answerBytes = 7000;
 
-/** Bytes of one text in a list, and of all free JSON members. */
+/** Max bytes of one text in a list, and of all free JSON members. */
 export const bytesOf = {
   title: 200,
   url: 300,
@@ -35,7 +35,7 @@ export function withoutEmpty(members: Record<string, unknown>): Record<string, u
 export const cut = (text: string | null | undefined, bytes: number): string | null =>
   text === null || text === undefined ? null : cutText(text, bytes);
 
-/** The first lines that fit; the others are never computed. */
+/** The first lines that fit. The others are not computed. */
 export function fitting(lines: Iterable<object>, bytes = answerBytes): object[] {
   const kept: object[] = [];
   let left = bytes;
@@ -92,7 +92,7 @@ export const pageLine = ({
   canonical_url: cut(canonical_url, bytesOf.url),
 });
 
-/** Page metadata without the reading time, which is for people. */
+/** Page metadata without the reading time, which is only for users. */
 export const detailsOf = ({ author, published_at, language, site_name, is }: PageDetails) => ({
   author: cut(author, bytesOf.name),
   published_at: published_at === null ? null : published_at.slice(0, 10),
@@ -101,12 +101,12 @@ export const detailsOf = ({ author, published_at, language, site_name, is }: Pag
   is,
 });
 
-/** Whether a member of free JSON is worth serializing: its text is cut, names and nested values are not. */
+/** Whether to include a member of free JSON: texts are shortened, but names and nested values are not. */
 function isShort([key, value]: [string, unknown]): boolean {
   return key.length <= bytesOf.name && (typeof value === 'string' || JSON.stringify(value).length <= bytesOf.json);
 }
 
-/** The members of free JSON that fit under the name, and the number of others. */
+/** The members of free JSON that fit, under a name, and the number of the others. */
 export function someOf(name: string, json: Readonly<Record<string, unknown>> | null): Record<string, unknown> {
   const entries = Object.entries(json ?? {});
   const member = ([key, value]: [string, unknown]) => ({
@@ -120,7 +120,7 @@ export function someOf(name: string, json: Readonly<Record<string, unknown>> | n
   });
 }
 
-/** Maximum bytes of a UTF-16 code unit with the escapes of JSON and the envelope, and U+FFFD for hidden ones. */
+/** Max bytes of a UTF-16 code unit with JSON escapes and envelope; U+FFFD replaces hidden ones. */
 function writtenBytes(unit: number): number {
   if (unit === 0x3c || unit === 0x3e) return 6;
   if (unit === 0x22 || unit === 0x5c || unit === 0x0a || unit === 0x09) return 2;
@@ -131,10 +131,10 @@ function writtenBytes(unit: number): number {
 
 const isLowSurrogate = (unit: number): boolean => (unit & 0xfc00) === 0xdc00;
 
-/** Maximum bytes cut to end between two words. */
+/** Max bytes given up to end between two words. */
 const givenUp = 80;
 
-/** Where a part of at most `bytes` ends: before a near white space, never within a character. UTF-16 code units. */
+/** End of a part of at most `bytes`: before a near white space, never within a character. UTF-16 code units. */
 export function endWithin(text: string, start: number, bytes: number): number {
   let end = start;
   for (let left = bytes; end < text.length; end++) {

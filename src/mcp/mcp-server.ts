@@ -1,4 +1,4 @@
-/** The tool server, one per request; the routes decide. A result is one text, as structured content has no envelope. */
+/** The tool server, one per request; the routes decide. A result is one text: structured content has no envelope. */
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import { CallToolRequestSchema, type CallToolResult, ErrorCode, McpError } from '@modelcontextprotocol/sdk/types.js';
 import pLimit from 'p-limit';
@@ -61,7 +61,7 @@ export function toolServer(host: ToolHost): Server {
   server.setRequestHandler(listRequest, () => ({ tools: listedTools(host) }));
   server.setRequestHandler(callRequest, async (request, { signal }) => {
     const { params } = CallToolRequestSchema.parse(request);
-    // Hidden tools are not forbidden: the token decides.
+    // Hidden tools can still be called: the token decides.
     const tool = tools.find(({ name }) => name === params.name);
     if (tool === undefined)
       throw new McpError(ErrorCode.InvalidParams, `unknown tool: ${neutralText(params.name.slice(0, 64))}`);

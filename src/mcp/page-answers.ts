@@ -18,10 +18,10 @@ import {
   withoutEmpty,
 } from './answer.ts';
 
-/** More do not fit next to other pages. */
+/** Max passages per page, so that other pages fit, too. */
 const maxPassages = 5;
 
-/** Each passage, a long one from its snippet on, and its offset in the page; overlaps appear once. */
+/** Passages with their offsets in the page; a long one starts at its snippet. Overlaps appear once. */
 function passagesOf(chunks: PageResult['chunks']): { offset: number; text: string }[] {
   const passages: { offset: number; end: number; text: string }[] = [];
   for (const { char_start, text, snippet } of chunks) {
@@ -53,7 +53,7 @@ const resultLine = (result: PageResult) =>
 
 const correctionBytes = 1000;
 const maxIgnored = 3;
-/** A page at this relevance or above is probably about the query. */
+/** A page with at least this relevance is probably about the query. */
 const likely = 0.5;
 
 const orders: Readonly<Record<SearchSort, string>> = {
@@ -127,7 +127,7 @@ export function askAnswer({ kind, quotes, pages, no_results }: AskResponse): Ans
   return { said, lines: fitting(linesOf([...quotes, ...pages], readLine)) };
 }
 
-/** Characters of a part by default, cut to what fits. Clients that ask for more get up to `longBytes`. */
+/** Default characters of a part, reduced to the size limit. Clients may ask for up to `longBytes`. */
 export const partLength = 8000;
 const longBytes = 40_000;
 

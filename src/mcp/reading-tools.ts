@@ -35,7 +35,7 @@ const part = (byDefault: number) => ({
 });
 const ownPart = ['limit', 'offset'];
 
-/** A day means its beginning, UTC. */
+/** A day means its start, UTC. */
 const instant = z.string().transform((text) => (/^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text));
 const afterwards = 'Only pages visited then or later: 2026-01-31, or a time with its offset from UTC.';
 const earlier = 'Only pages visited before then.';
@@ -115,7 +115,7 @@ const getPage = defineTool({
   answer: (page: PageResponse, args) => pageAnswer(page, args),
 });
 
-/** Lines of this many pages fit, so that the route's cursor continues. */
+/** Max pages, so that their lines fit and the route's cursor continues. */
 const maxListed = 20;
 const listedBytes = { title: 80, url: 130 };
 

@@ -1,4 +1,4 @@
-/** A tool: a route, its part that a language model sees, and the format of its answer. Pure. */
+/** A tool: a route, the part of it that a language model sees, and the format of its answer. Pure. */
 import { z } from 'zod';
 import { schemaFaults } from '../domain/schema-fault.ts';
 import type { Answer } from './answer.ts';
@@ -16,13 +16,13 @@ export interface Tool {
   url: string;
   description: string;
   hints: Hints;
-  /** Each field described. A loose schema passes unlisted fields on to the route. */
+  /** Every field has a description. A loose schema passes other fields to the route. */
   input: z.ZodObject;
-  /** Input that only cuts the answer, not sent to the route. */
+  /** Input that only shortens the answer and is not sent to the route. */
   own?: readonly string[];
   /** Defaults for the route. */
   asks?: Readonly<Record<string, unknown>>;
-  /** Parsed JSON of a success; null without a body. */
+  /** Gets the parsed JSON of a success; null without a body. */
   answer(body: unknown, args: Record<string, unknown>): Answer;
 }
 
@@ -32,7 +32,7 @@ export function defineTool<Input extends z.ZodObject, Body>(
   return tool;
 }
 
-/** An id or a name in a route's path. Dots would be path steps, and a lone surrogate cannot be encoded. */
+/** An id or a name in a route's path. Dots would change the path, and a lone surrogate cannot be encoded. */
 export const pathPart = z
   .string()
   .min(1)

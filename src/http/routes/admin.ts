@@ -20,7 +20,7 @@ export const adminRoutes: RouteGroup = (app, context) => {
       response: { 201: admin.newBackupResponse, ...errorAnswers(409) },
     }),
     async (request, reply) => {
-      reply.raw.socket?.setTimeout(0); // a large store takes minutes
+      reply.raw.socket?.setTimeout(0); // a backup of a large store takes minutes
       return reply.code(201).send(await backups.make(holderOf(request).library));
     },
   );

@@ -1,4 +1,4 @@
-/** Routes that ask the library one message: the parameters of the path, the query and the body are its request. */
+/** Routes that send one message to the library. Path parameters, query and body form the request. */
 import { z } from 'zod';
 import type { RouteScope } from '../../domain/access.ts';
 import type { MessageName, ReplyOf, RequestOf } from '../../domain/messages.ts';
@@ -13,10 +13,10 @@ interface AskingRoute {
   tags?: string[];
   querystring?: z.ZodType;
   body?: z.ZodType;
-  /** Of a success; its status is 200 by default. */
+  /** Schema of a successful answer; its status is 200 by default. */
   answer: z.ZodType;
   status?: 200 | 201 | 202 | 204;
-  /** In addition to 404 of a path with parameters, and 422 of a query or body. */
+  /** Error statuses in addition to 404 of paths with parameters, and 422 of a query or body. */
   errors?: Parameters<typeof errorAnswers>;
 }
 
@@ -32,7 +32,7 @@ type Request<Url extends string, Route> = PathParams<Url> & Part<Route, 'queryst
 type Reply<Name extends MessageName> =
   ReplyOf<Name> extends undefined ? null : ReturnType<typeof withRows<ReplyOf<Name>>>;
 
-/** Refuses a route whose request is not the message's, or whose answer is not its reply. */
+/** Type error for a route whose request is not the message's, or whose answer is not its reply. */
 type Fitting<Url extends string, Name extends MessageName, Route extends AskingRoute> =
   Request<Url, Route> extends RequestOf<Name>
     ? Reply<Name> extends z.input<Route['answer']>

@@ -9,7 +9,7 @@ import type { EventSubscription } from '../../domain/job.ts';
 import { holderOf, type RouteGroup } from '../http-app.ts';
 
 const heartbeat = ':\n\n';
-/** Access is checked once per heartbeat, within these bounds, ms. */
+/** Access is checked at each heartbeat, within these limits, ms. */
 const lookEveryMs = { min: 500, max: 15_000 };
 
 async function* streamOf(subscription: EventSubscription, heartbeatMs: number): AsyncGenerator<string> {
@@ -25,14 +25,14 @@ export const eventRoutes: RouteGroup = (app, { ask, access, pace, heartbeatMs })
   const open = new Map<EventSubscription, Holder>();
   let closing = false;
 
-  // Revoked or expired; expiry shows only on a check.
+  // The token is revoked or expired. Only a check notices expiry.
   const endUnheld = () => {
     for (const [subscription, holder] of open) if (!access.holds(holder)) subscription.leave();
   };
   const stopHearing = access.onRevoked(endUnheld);
   const looking = setInterval(endUnheld, Math.min(Math.max(heartbeatMs, lookEveryMs.min), lookEveryMs.max));
   looking.unref();
-  // Streams never end by themselves, and closing waits for them.
+  // Streams do not end on their own, and closing the server waits for them.
   app.addHook('preClose', async () => {
     closing = true;
     clearInterval(looking);
@@ -68,10 +68,10 @@ export const eventRoutes: RouteGroup = (app, { ask, access, pace, heartbeatMs })
       reply.raw.once('close', () => subscription.leave());
       void subscription.ended.then((reason) => {
         open.delete(subscription);
-        // A stalled client would not read the end either.
+        // A stalled client would not read the end of the stream either.
         if (reason === 'stalled') reply.raw.destroy();
       });
-      reply.raw.socket?.setTimeout(0); // silence is no sign of trouble here
+      reply.raw.socket?.setTimeout(0); // an idle stream is normal
       const stream: FastifyReply = reply;
       return stream
         .headers({

@@ -16,7 +16,7 @@ const ready = z.strictObject({
 });
 const unavailable = z.strictObject({ status: z.literal('unavailable'), reason: z.string() });
 
-/** Ms; a stuck system counts as not ready. */
+/** Max wait, ms. A system that does not answer counts as not ready. */
 const readinessTimeoutMs = 2_000;
 
 export const healthRoutes: RouteGroup = (app, { readiness }) => {

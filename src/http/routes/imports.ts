@@ -9,7 +9,7 @@ import { described, errorAnswers, errorResponse, type RouteGroup } from '../http
 import { bodyInvalid, httpValidationError } from '../request-invalid.ts';
 import { askingRoutes } from './asking-routes.ts';
 
-/** Bytes. Ten years of browser history take a tenth of it. */
+/** Max bytes of a file. Ten years of browser history have a tenth of it. */
 const fileLimit = 1024 ** 3;
 const fileType = 'application/octet-stream';
 

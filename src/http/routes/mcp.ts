@@ -25,13 +25,13 @@ const message = z.record(z.string(), z.unknown());
 
 /** Bytes of a request, as in the protocol's own reader. `POST /v1/pages` accepts more. */
 const mcpBodyLimit = 4 * 1024 * 1024;
-/** Messages of a batch, which only protocols before 2025-06-18 have. */
+/** Max messages of a batch. Only protocols before 2025-06-18 have batches. */
 const maxBatch = 20;
 
-/** Concurrent tool calls of all clients: each may keep a route's answer in memory. */
+/** Max concurrent tool calls of all clients. Each may have a route's answer in memory. */
 const callsAtOnce = 4;
 
-/** Identifies the call of a request; useful only with a running call's id. */
+/** Header with the id of a call. It is only valid while the call runs. */
 const callHeader = 'x-readback-call';
 
 /** Calls routes of this server for a tool, with the tool call's credentials. */
@@ -91,7 +91,7 @@ function parsed(payload: string): unknown {
 }
 
 export const mcpRoutes: RouteGroup = (app, { version, listsMutatingTools }) => {
-  /** Running calls with keys of token name and call id, for cancellations. Ambiguous ones are ignored. */
+  /** Running calls by token name and call id, for cancellations. Ambiguous ids are ignored. */
   const underWay = new Map<AbortController, string>();
   const cancel = (key: string) => {
     const same = [...underWay].filter(([, other]) => other === key);
@@ -151,7 +151,7 @@ export const mcpRoutes: RouteGroup = (app, { version, listsMutatingTools }) => {
     },
   );
 
-  // Without sessions there is nothing to stream or delete: 405 by the protocol.
+  // Without sessions there is nothing to stream or delete. The protocol requires 405.
   for (const [method, operationId] of [
     ['GET', 'mcp_listen'],
     ['DELETE', 'mcp_end'],

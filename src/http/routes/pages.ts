@@ -1,4 +1,4 @@
-/** Contract "Pages": ingest, reading and status; and what people note about pages. */
+/** Contract "Pages": ingest, reading and status; and users' notes, tags and highlights. */
 import { z } from 'zod';
 import { blacklistResponse, forgetRequest, forgetResponse } from '../../domain/blacklist.ts';
 import { DomainError } from '../../domain/errors.ts';

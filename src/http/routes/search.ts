@@ -13,7 +13,7 @@ const takesEvents = /text\/event-stream/i;
 
 const askRoute: RouteGroup = (app, { asking, heartbeatMs }) => {
   const open = new Set<PassThrough>();
-  // Closing waits for streams; one that is cut ends the model's call.
+  // Closing waits for streams. Ending a stream also ends the model's call.
   app.addHook('preClose', async () => {
     for (const stream of open) stream.destroy();
   });
@@ -58,7 +58,7 @@ const askRoute: RouteGroup = (app, { asking, heartbeatMs }) => {
       };
       open.add(stream);
       const answered = ask('search.ask', { ...body, report });
-      // What is refused before the first event is answered like any other request.
+      // An error before the first event is answered as for any other request.
       await Promise.race([begun, answered]).catch((error) => {
         open.delete(stream);
         throw error;
