@@ -1,6 +1,6 @@
-/** Verifies that a file was read completely: an entry that starts outside the ranges that were read is lost. */
+/** Verifies that a file was read completely: an entry that starts outside of the read ranges is lost. */
 
-/** Longest match of a pattern, in characters: what the end of a piece may cut. */
+/** Max characters of a match, which the end of a piece may split. */
 const maxMarkChars = 4096;
 
 /** Consecutive lost entries; `line` is the first one's, from 1. */
@@ -11,7 +11,7 @@ export interface LostEntries {
 
 export class EntryMarks {
   readonly #pattern: RegExp;
-  /** The end of the text so far. The file counts as preceded by a line end. */
+  /** The last text. It starts with a line end, as if one preceded the file. */
   #buffer = '\n';
   #base = -1;
   #next = 1;
@@ -22,7 +22,7 @@ export class EntryMarks {
   #dealt = 0;
   readonly #lost: LostEntries[] = [];
   #isRow = false;
-  /** Of the last entry that was read, from 1; 0 if it is not known. */
+  /** Line of the last entry that was read, from 1; 0 if unknown. */
   line = 0;
 
   /** `pattern`: global; matches the start of an entry in at most 4,096 characters. */
@@ -66,7 +66,7 @@ export class EntryMarks {
     this.#dealt = 0;
   }
 
-  /** An entry was read at an unknown place. */
+  /** An entry was read at an unknown offset. */
   reachedNext(): void {
     this.line = this.#lines[this.#dealt] ?? 0;
     this.#dealt++;

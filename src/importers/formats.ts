@@ -1,4 +1,4 @@
-/** Import formats: how content, never the name, identifies each, and its reader. A format may have several rows. */
+/** Import formats: the signs in the content that identify each (never its name), and its readers. */
 import type { ImportColumn, ImportFormat, ImportItem } from '../domain/import.ts';
 import type { EntryMarks } from './entry-marks.ts';
 import { scalarText } from './item-parts.ts';
@@ -68,7 +68,7 @@ export interface SourceFile {
   again(): AsyncIterable<string>;
   marks: EntryMarks;
   own: OwnFile;
-  /** What a user calls the columns; null: as they are known. */
+  /** Columns as named by the user; null: as detected. */
   columns: string | null;
   /** The text of another file of the export. */
   sibling(path: string): Promise<string | null>;
@@ -79,7 +79,7 @@ export interface FormatRow {
   kind: FileKind;
   from: string;
   matches(head: FileHead): boolean;
-  /** The start of an entry (entry-marks.ts); null for a database, whose rows are counted, and for pages. */
+  /** Matches the start of an entry (entry-marks.ts). Null for databases, whose rows are counted, and for pages. */
   mark: RegExp | null;
   read(file: SourceFile): AsyncIterable<ImportItem>;
 }
@@ -106,7 +106,7 @@ const history = (browser: Browser, from: string): FormatRow => ({
 const html = (format: ImportFormat, from: string, sign: RegExp, link: Parameters<typeof readBookmarks>[2]) =>
   row(format, 'HTML', from, sign, linkMark, ({ text, marks }) => readBookmarks(text(), marks, link));
 
-/** Recognized by a unique set of columns, in lower case with their spaces, as a dialect's functions have them. */
+/** Recognized by a unique set of columns, in lower case with spaces, as the functions of dialects use them. */
 const csv = (format: ImportFormat, from: string, columns: string[], dialect: Dialect = dialects.usual): FormatRow => ({
   ...row(format, 'CSV', from, /^$/, rowMark, ({ text, head, name, marks }) =>
     readCsv(text(), { head: head.text, name, marks }, itemReader(dialect)),
@@ -132,7 +132,7 @@ function jsonBy(format: ImportFormat, from: string, fields: string[], mark: stri
   );
 }
 
-/** One object a line, of which the first may be longer than the head; lists have an array of objects. */
+/** One object per line; the first may be longer than the head. Lists are an array of objects instead. */
 function isJsonLines(text: string): boolean {
   const [line, next] = text.split('\n', 2);
   if (!line.startsWith('{')) return false;
@@ -160,7 +160,7 @@ async function* everyAddress(file: SourceFile): AsyncGenerator<ImportItem> {
   else for await (const entry of jsonElements(file.text(), name, marks)) yield* itemsWithin(entry, itemOfNode);
 }
 
-/** Of the first entry in `text`, the beginning of a JSON. */
+/** Fields of the first entry in `text`, the beginning of a JSON file. */
 export async function fieldsIn(text: string): Promise<Omit<ImportColumn, 'is_read'>[]> {
   try {
     const [line] = text.split('\n', 1);
@@ -168,7 +168,7 @@ export async function fieldsIn(text: string): Promise<Omit<ImportColumn, 'is_rea
       return leavesOf(fieldsOf(entry))
         .slice(0, maxFields)
         .map(([name, value]) => ({ name, example: [value].flat().map(scalarText).join(', '), is: kindOf(name) }));
-  } catch {} // Its beginning has no whole entry.
+  } catch {} // The beginning has no complete entry.
   return [];
 }
 
@@ -195,7 +195,7 @@ function readAnyCsv({ text, head, name, marks, columns }: SourceFile): AsyncGene
 
 export const textName = /(?:^|\/)[^./]+$|\.(?:md|markdown|txt|text)$/i;
 
-/** Files of a folder that are no lists: pages of their own. Of those alone Markdown is known by its name; the format of others must be given. */
+/** Files of a folder that are pages, not lists. Alone, only Markdown is known by its name; others need a format. */
 const ownText = "one's own Markdown, and in a folder HTML and text";
 export const ownFileRow = row('files', 'text', ownText, /(?!)/, null, (file) =>
   textName.test(file.own.path) ? readTextFile(file) : readHtmlFile(file),
@@ -207,7 +207,7 @@ const isTree = /^(?=[\s\S]*"roots")[\s\S]*"bookmark_bar"/;
 const isPosts = /^(?:<\?xml[^>]*>\s*)?<posts[\s>]/;
 const isActivity = /^<html><head><title>[^<]*<\/title>(?=[\s\S]*(?:\bouter-cell\b|\.mdl-))/i;
 
-/** The first match wins, so less specific formats come last. */
+/** The first match wins, so less specific formats come later. */
 export const formatRows: readonly FormatRow[] = [
   history('chromium', 'history of Chrome, Chromium, Edge, Brave …: file History'),
   history('firefox', 'history and bookmarks of Firefox: file places.sqlite'),

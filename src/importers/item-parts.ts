@@ -8,7 +8,7 @@ import type { EntryMarks } from './entry-marks.ts';
 /** Why a source cannot be read: one line for the user. */
 export class ImportError extends Error {
   readonly code = 'import';
-  /** Of the file, if naming them may help. */
+  /** Columns of the file, if naming them may help. */
   columns: readonly ImportColumn[] = [];
 }
 
@@ -29,7 +29,7 @@ function sensible(ms: number): number | null {
   return Number.isFinite(ms) && ms >= earliest && ms < latest ? Math.trunc(ms) : null;
 }
 
-/** Seconds since the epoch; larger numbers are milli- or microseconds, or microseconds since 1601. */
+/** Seconds since the epoch. Larger numbers are milliseconds or microseconds, or microseconds since 1601. */
 export function fromUnix(value: string | number | null | undefined): number | null {
   const number = typeof value === 'string' ? Number(value.trim() || Number.NaN) : (value ?? Number.NaN);
   if (!Number.isFinite(number) || number <= 0) return null;
@@ -38,17 +38,17 @@ export function fromUnix(value: string | number | null | undefined): number | nu
   return sensible(number < 1e14 ? number : number / 1000);
 }
 
-/** Zones of dates in words that `Date.parse` does not know, hours before UTC. */
+/** Time zones that `Date.parse` does not know, in hours before UTC. */
 const zones: Record<string, number> = { WEST: 1, BST: 1, CET: 1, CEST: 2, EET: 2, EEST: 3, MSK: 3, JST: 9, AEST: 10 };
 
-/** A datetime (UTC without a zone), also in words, or a number as of `fromUnix`. */
+/** A datetime (UTC if it has no zone), also written in words, or a number as of `fromUnix`. */
 export function fromDateText(value: unknown): number | null {
   if (typeof value === 'number') return fromUnix(value);
   if (typeof value !== 'string') return null;
   const text = value.replace(/\s+/g, ' ').trim();
   const number = /^U?((?:\d{1,3}|\d{5,18})(?:\.\d+)?)$/.exec(text)?.[1];
   if (number !== undefined) return fromUnix(number);
-  if (!/\d{4}/.test(text)) return null; // `Date.parse` takes any number for a month
+  if (!/\d{4}/.test(text)) return null; // `Date.parse` accepts any number as a month
   if (/^\d{4}-\d\d-\d\d[ T]\d\d:\d\d(?::\d\d(?:\.\d+)?)?$/.test(text))
     return sensible(Date.parse(`${text.replace(' ', 'T')}Z`));
   const at = sensible(Date.parse(/[ap]m$/i.test(text) ? `${text} UTC` : text));
@@ -66,28 +66,28 @@ export function fromWebkit(microseconds: number): number | null {
   return sensible(microseconds / 1000 - 11_644_473_600_000);
 }
 
-/** The metadata keys of imports; what is no text is left out. */
+/** The metadata keys of imports. Values that are not texts are left out. */
 interface KnownFacts {
   tags?: string[];
   folder?: unknown;
   note?: unknown;
-  /** A note on one follows on its own line. */
+  /** A note on a highlight follows it on its own line. */
   highlights?: string[];
   description?: unknown;
   author?: unknown;
   published_at?: unknown;
   site_name?: unknown;
   lang?: unknown;
-  /** The list it was in: `unread`, `archived` and the like. */
+  /** The list that contained it: `unread`, `archived` and the like. */
   status?: unknown;
   /** False: it was, or may have been before. */
   starred?: boolean | null;
 }
 
-/** Metadata is bounded: these highlights are kept and the others counted. */
+/** Metadata is limited: these highlights are stored, the others only counted. */
 const maxHighlights = 300;
 const maxHighlightChars = 20_000;
-/** Of a folder's path, in characters. */
+/** Max characters of a folder's path. */
 export const maxFolderChars = 1000;
 
 function metadataOf({ highlights = [], tags = [], starred, ...texts }: KnownFacts): PageMetadata | null {
@@ -140,7 +140,7 @@ export function textOf(value: unknown): string | null {
   return text.trim() === '' ? null : text;
 }
 
-/** An object of a file may have any `toString`. */
+/** Text of a scalar. An object of a file may have any `toString`. */
 export const scalarText = (value: unknown): string => (typeof value === 'object' ? '' : String(value));
 
 export function highlightOf(text: unknown, note: unknown): string[] {
@@ -186,7 +186,7 @@ const maxLineChars = 2 ** 20;
 
 interface Line {
   text: string;
-  /** In the file, in characters; `end` is after the line feed. */
+  /** Offset in the file, in characters; `end` is after the line feed. */
   start: number;
   end: number;
   /** From 1. */

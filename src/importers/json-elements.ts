@@ -1,4 +1,4 @@
-/** Reads the objects of a large JSON document one at a time: those in a top-level array, or in arrays of the top-level object. */
+/** Reads a large JSON document one object at a time: from a top-level array, or arrays in the top-level object. */
 import { errorMessage } from '../domain/errors.ts';
 import type { EntryMarks } from './entry-marks.ts';
 import { ImportError } from './item-parts.ts';
@@ -27,7 +27,7 @@ export async function* jsonElements(
   /** Offsets of the piece and the current element in the document. */
   let base = 0;
   let start = 0;
-  /** Open arrays, and the start of the text outside them, which has no entries. */
+  /** Number of open arrays, and the start of the text outside of them, which contains no entries. */
   let arrays = 0;
   let outside = 0;
 

@@ -39,24 +39,24 @@ export interface ImportSource {
   id: string;
   items(): AsyncGenerator<ImportItem>;
   isHistory: boolean;
-  /** Of a CSV or JSON of no known program. */
+  /** Columns of a CSV or JSON file of an unknown program. */
   columns: readonly ImportColumn[];
-  /** Own files only: their import can be repeated, since unchanged ones have no effect. */
+  /** Own files only: their import can be repeated, because unchanged files have no effect. */
   isOwn: boolean;
-  /** Of a folder: the files that are not left out. */
+  /** For a folder: the files that are not skipped. */
   files?: KnownFiles | undefined;
   leftOut(): Promise<Record<string, number>>;
-  /** File and line of the item read last. */
+  /** File and line of the item that was read last. */
   place?: () => string;
 }
 
-/** Name of each file → its size and times, which differ after each change. */
+/** Name of each file → its size and times, of which every change alters one. */
 export type KnownFiles = ReadonlyMap<string, string>;
 
 /** Enough for the head of every format: bookmark files may begin with comments. */
 const headBytes = 64 * 1024;
 
-/** `name`: within the folder or archive, or the file's. */
+/** `name`: path in the folder or archive, or the file's name. */
 interface Member extends ArchiveEntry {
   /** Of the last change, ms. */
   at: number | null;
@@ -87,7 +87,7 @@ export async function openSource(
   const [first] = members;
   const byName = new Map(members.map((member) => [member.name, member]));
   const isFile = !isFolder && members.length === 1 && first.size === entry.size && first.name === basename(name);
-  // A file alone must be of a known format.
+  // A single file must have a known format.
   const only = isFile ? await recognized(await headOf(first, name), format, name, columns) : null;
   if (only === null && columns !== null)
     throw new ImportError(`${name} is no single file: its columns cannot be named`);
@@ -100,7 +100,7 @@ export async function openSource(
     throw new ImportError(`${name} has no file of ${format ?? 'a known format'}: ${reason}`);
   }
   let place = { file: name, marks: new EntryMarks(/(?!)/g) };
-  /** Keeps files of one name apart: those of the command by path, uploaded ones by content. A folder is known by its name. */
+  /** Separates files of one name: the command's by path, uploaded ones by content. A folder is known by its name. */
   let ownFolder =
     isFolder || name !== path ? '' : `${createHash('sha256').update(realpathSync(path)).digest('hex').slice(0, 8)}/`;
 
@@ -130,7 +130,7 @@ export async function openSource(
         for await (const item of itemsOf(each))
           yield item.fault === null || only !== null ? item : { ...item, fault: `${each.member.name}: ${item.fault}` };
       } catch (error) {
-        // One file of many costs no other.
+        // A failure of one file does not affect the others.
         if (only !== null) throw error;
         yield itemOf({ url: '', fault: namedFault(each.member.name, reasonOf(error)) });
       }
@@ -157,7 +157,7 @@ export async function openSource(
     try {
       for await (const piece of member.bytes()) hash.update(piece);
     } catch (error) {
-      // Its items end with this fault.
+      // The fault ends the items of this file.
       if (only !== null) throw error;
       hash.update(`${reasonOf(error)}\n`);
     }
@@ -188,7 +188,7 @@ export async function openSource(
   };
 }
 
-/** Skips hidden files, links and `known` files. A file or folder that cannot be read is a fault of its own. */
+/** Skips hidden files, links and `known` files. An unreadable file or folder is a fault of its own. */
 async function membersOfFolder(path: string, name: string, known: KnownFiles) {
   const files: string[] = [];
   const unread: Unused[] = [];
@@ -221,7 +221,7 @@ async function membersOfFolder(path: string, name: string, known: KnownFiles) {
   return { members, unread, files: changed };
 }
 
-/** Read before the content, so that a change meanwhile is seen the next time. */
+/** Read before the content, so that a change during the import is noticed the next time. */
 function stateOf(path: string): string {
   try {
     const { size, mtimeMs, ctimeMs } = statSync(path);
@@ -231,7 +231,7 @@ function stateOf(path: string): string {
   }
 }
 
-/** Also of the system, which refuses a file for lack of permission. Throws all other errors. */
+/** The reason, also of a system error such as a missing permission. Throws all other errors. */
 function reasonOf(error: unknown): string {
   if (error instanceof ImportError) return error.message;
   const code = errorCode(error);
@@ -243,10 +243,10 @@ const namedFault = (file: string, reason: string): string => (reason.includes(fi
 
 const inOrder = (a: string, b: string): number => a.localeCompare(b, 'en', { numeric: true });
 
-/** Those of an inner archive stay together: one at a time is in memory. */
+/** Files of an inner archive stay together, because only one inner archive is in memory. */
 const archiveOf = ({ name }: { name: string }) => /^.*?\.zip\//i.exec(name)?.[0] ?? '';
 
-/** A file, unpacked; or the files in a ZIP archive that is no document itself. */
+/** A file, unpacked; or the files of a ZIP archive that is not itself a document. */
 async function membersOf(path: string, name: string, source: string): Promise<Member[]> {
   const { size, mtimeMs } = statSync(path);
   const at = Math.trunc(mtimeMs);
@@ -264,7 +264,7 @@ async function membersOf(path: string, name: string, source: string): Promise<Me
     );
 }
 
-/** `packed`: bytes that bound what it may unpack to; for a file of an archive at most those of the archive. */
+/** `packed`: bytes that limit its unpacked size; for a file of an archive, at most those of the archive. */
 const unpacked = (member: Member, packed = member.size): Member => ({
   ...member,
   path: null,
@@ -274,7 +274,7 @@ const unpacked = (member: Member, packed = member.size): Member => ({
 const isPackedDocument = (raw: string): boolean =>
   raw.startsWith('PK\x03\x04') && /mimetypeapplication\/epub\+zip|\[Content_Types\]\.xml|word\/document\.xml/.test(raw);
 
-/** Chooses files to read. Lists in a web archive repeat its pages; texts in an archive with lists describe them. */
+/** Selects files to read. Lists in a web archive repeat its pages; texts next to lists describe them. */
 async function usable(
   members: readonly Member[],
   unread: readonly Unused[],
@@ -314,10 +314,10 @@ async function usable(
   return { used, unused: only === 'omnivore' ? [] : unused.filter(({ file }) => !isOfList(file)) };
 }
 
-/** Reasons are counted, so they name no file. */
+/** Reasons are grouped and counted, so they name no file. */
 const unnamed = 'the file';
 
-/** A list, not a note with links. */
+/** Whether a text is a list of links, not a note with links. */
 function isMostlyLinks(text: string): boolean {
   const lines = text.split('\n').filter((line) => line.trim() !== '' && !line.startsWith('#'));
   return lines.filter((line) => /https?:/i.test(line)).length >= 0.8 * lines.length;
@@ -338,7 +338,7 @@ async function siblingText(members: ReadonlyMap<string, Member>, member: Member,
 const detected = (head: FileHead): FormatRow | undefined =>
   formatRows.find((row) => head.kinds.includes(row.kind) && row.matches(head));
 
-/** By content, or the named format if the content does not contradict it. */
+/** The format by content, or the named format unless the content contradicts it. */
 function rowOf(head: FileHead, format: ImportFormat | null, name: string): FormatRow {
   const found = detected(head);
   const isNamed = found !== undefined && (format === null || format === found.format);
@@ -348,7 +348,7 @@ function rowOf(head: FileHead, format: ImportFormat | null, name: string): Forma
     throw new ImportError(
       `the format of ${name} is not recognised; known are ${[...new Set(formatRows.map((row) => row.format))].join(', ')}`,
     );
-  // Any CSV and any JSON may be of a program.
+  // CSV and JSON may come from any program.
   if (found !== undefined && found.format !== 'csv' && found.format !== 'json')
     throw new ImportError(`${name} is ${found.format} by its content, not ${format}: leave the format out`);
   const rows = formatRows.filter((row) => row.format === format);
@@ -360,7 +360,7 @@ function rowOf(head: FileHead, format: ImportFormat | null, name: string): Forma
 
 const maxExampleChars = 200;
 
-/** The row of a file alone, and the columns that a user may name. Errors: ImportError, with them. */
+/** The row of a single file, and the columns that a user may name. Errors: ImportError, with these columns. */
 async function recognized(head: FileHead, format: ImportFormat | null, name: string, named: string | null) {
   const isJson = head.kinds.includes('JSON');
   const found = isJson ? await fieldsIn(head.text) : head.kinds.includes('CSV') ? columnsIn(head.text) : [];
@@ -390,7 +390,7 @@ async function hasPage(items: AsyncIterable<ImportItem>): Promise<boolean> {
   return false;
 }
 
-/** Errors: ImportError for files that are neither text nor database, or are unsupported. */
+/** Errors: ImportError if the file is neither text nor database, or not supported. */
 async function headOf(member: Member, name: string): Promise<FileHead> {
   const bytes = await firstBytes(member);
   const raw = bytes.toString('latin1');
@@ -407,7 +407,7 @@ async function headOf(member: Member, name: string): Promise<FileHead> {
   if (/^WARC\/\d/.test(raw)) return { ...binary, kinds: ['WARC'] };
   if (isPackedDocument(raw)) return { ...binary, kinds: ['ZIP'] };
   if (raw.startsWith('PK\x03\x04')) throw new ImportError(`${name} is an archive in an archive: unpack it first`);
-  // The detected signs are ASCII, so a wrong encoding here does no harm.
+  // The signs are ASCII, so a wrong encoding has no effect here.
   const text = decodeText(bytes, null, true).text.trimStart();
   if (text === '') throw new ImportError(`${name} is empty`);
   if (text.includes('\0')) throw new ImportError(`${name} is neither text nor a database of a browser`);
@@ -440,12 +440,12 @@ async function* passing(pieces: AsyncIterable<string>, show: (piece: string) => 
   }
 }
 
-/** A file's text without a byte order mark, with line feeds. Read twice: detecting the encoding needs all of it. */
+/** A file's text without byte order mark, with line feeds. Reads twice: detecting the encoding needs the whole file. */
 async function* textOf(bytes: Bytes): AsyncGenerator<string> {
   const guess = new EncodingGuess(null, true);
   for await (const piece of bytes()) guess.add(piece);
   const decoder = streamDecoder(guess.encoding());
-  /** A final carriage return may be half of a line end. */
+  /** A final carriage return may be the first half of a line end. */
   let held = '';
   const lines = (text: string) => {
     const whole = held + text;

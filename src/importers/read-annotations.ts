@@ -3,7 +3,7 @@ import type { ImportItem } from '../domain/import.ts';
 import { fromDateText, highlightOf, ImportError, itemOf, listOf, paragraphsOf, textOf } from './item-parts.ts';
 import { elementsOf, fieldsOf } from './read-entries.ts';
 
-/** Annotations of a page may be anywhere in the file, so all are in memory, up to this size. */
+/** Annotations of a page may be anywhere in the file, so all are kept in memory, up to this size. */
 const maxHeldChars = 64 * 2 ** 20;
 
 interface AnnotatedPage {

@@ -1,4 +1,4 @@
-/** Reads ZIP archives and gzip without unpacking to the disk: names are labels, sizes bounded, and bombs refused. */
+/** Reads ZIP archives and gzip without unpacking to disk. Names are only labels, sizes limited, bombs refused. */
 import { createReadStream } from 'node:fs';
 import { pipeline, Readable, type Transform } from 'node:stream';
 import { createGunzip, createInflateRaw } from 'node:zlib';
@@ -7,7 +7,7 @@ import { ImportError } from './item-parts.ts';
 
 export type Bytes = () => AsyncIterable<Buffer>;
 
-/** Bytes that can be read from any place. */
+/** Bytes that can be read at any offset. */
 export interface Archive {
   size: number;
   read(start: number, end: number): AsyncIterable<Buffer>;
@@ -15,15 +15,15 @@ export interface Archive {
 
 export interface ArchiveEntry {
   name: string;
-  /** Unpacked. */
+  /** Unpacked size. */
   size: number;
   bytes: Bytes;
 }
 
-/** A text shrinks to a tenth, a list of equal lines to a hundredth. */
+/** Max compression ratio. A text shrinks to a tenth, a list of equal lines to a hundredth. */
 const maxRatio = 200;
 const alwaysAllowed = 64 * 2 ** 20;
-/** Of the list of entries: some 500,000. */
+/** Max bytes of the list of entries: some 500,000 entries. */
 const maxDirectoryBytes = 64 * 2 ** 20;
 const endBytes = 22 + 65_535;
 
@@ -103,7 +103,7 @@ function refuseBomb(entries: readonly ArchiveEntry[], packed: number, name: stri
   if (unpacked > Math.max(alwaysAllowed, packed * maxRatio)) throw tooLarge(name);
 }
 
-/** With the files of archives in the archive, one level deep, of which one at a time is in memory. `packed`: its size. */
+/** Adds files of archives in the archive, one level deep, with one in memory at a time. `packed`: its size. */
 export async function withInnerEntries(entries: readonly ArchiveEntry[], packed: number, name: string) {
   let open: { entry: ArchiveEntry; bytes: Buffer } | null = null;
   const bytesOf = async (entry: ArchiveEntry): Promise<Buffer> => {
@@ -125,7 +125,7 @@ export async function withInnerEntries(entries: readonly ArchiveEntry[], packed:
       for (const inner of await archiveEntries({ size: entry.size, read }, entry.name))
         all.push({ ...inner, name: `${entry.name}/${inner.name}` });
     } catch (error) {
-      // A fault of this file, as soon as it is read.
+      // Fails when this file is read.
       const fail = () => {
         throw error;
       };
@@ -137,7 +137,7 @@ export async function withInnerEntries(entries: readonly ArchiveEntry[], packed:
   return all;
 }
 
-/** Sizes of 4 GB and more are in the extra field of ZIP64, in this order. */
+/** In ZIP64, sizes of 4 GB and more are in the extra field, in this order. */
 function wideValues(values: number[], extra: Buffer): number[] {
   let wide: Buffer | null = null;
   for (let at = 0; at + 4 <= extra.length; at += 4 + extra.readUInt16LE(at + 2))

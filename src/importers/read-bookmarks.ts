@@ -1,4 +1,4 @@
-/** Bookmark files in HTML, nested (Netscape) or flat (Pocket, Instapaper). Closing tags are mostly missing. */
+/** Bookmark files in HTML, nested (Netscape) or flat (Pocket, Instapaper). Most closing tags are missing. */
 import { decodeHTML, decodeHTMLAttribute } from 'entities';
 import type { ImportItem } from '../domain/import.ts';
 import type { EntryMarks } from './entry-marks.ts';
@@ -14,7 +14,7 @@ export interface Link {
 
 export const linkMark = /<a\s[^<>]{0,3000}?\bhref\s*=/gi;
 
-/** Maximum text and folder lengths, for unclosed ones. */
+/** Max lengths of texts and folders, in case they are unclosed. */
 const maxTextChars = 65_536;
 
 export const netscapeLink = ({ attributes, title, description, folder }: Link, state = {}): ImportItem =>
@@ -37,7 +37,7 @@ export const instapaperLink = (link: Link) => netscapeLink(link, listState(link.
 const tagStart = /<(\/?)(a|dd|dl|dt|h1|h3|hr|li|ol|ul)(?=[\s/>])/gi;
 const wordMarkup =
   /<\/?(?:b|big|blockquote|br|code|em|font|i|img|p|pre|s|small|span|strong|sub|sup|u)(?:\s[^<>]*)?\/?>/gi;
-/** A link in a description is part of it; a dated link is the next bookmark. */
+/** A link in a description belongs to it; a link with a date is the next bookmark. */
 const isDated = (attributes: Link['attributes']) => 'add_date' in attributes || 'time_added' in attributes;
 
 export async function* readBookmarks(
@@ -125,7 +125,7 @@ export const isOpml = (text: string): boolean => /^(?:<\?xml[^>]*>\s*)?(?:<!--[\
 
 const elements = { post: /<(\/?)(posts?)(?=[\s/>])/gi, outline: /<(\/?)(outline|opml)(?=[\s/>])/gi };
 
-/** XML entries: elements `name` in `root`; one without an address is a folder. Errors: ImportError if truncated. */
+/** XML entries: elements `name` in `root`; those without an address are folders. Errors: ImportError if truncated. */
 export async function* readElements(
   file: TextFile,
   name: keyof typeof elements,
@@ -183,22 +183,22 @@ export async function* readActivity({ text, marks }: TextFile): AsyncGenerator<I
   yield* items();
 }
 
-/* Scans markup for a few tag names. All else is text, even `<title>` or `<!--` in a bookmark's name. Linear. */
+/* Scans markup for a few tag names. Everything else is text, even `<title>` or `<!--` in a bookmark's name. Linear. */
 
 interface ScannedTag {
   name: string;
   isEnd: boolean;
   isEmpty: boolean;
   attributes: Record<string, string>;
-  /** Of its `<` in the file, in characters. */
+  /** Offset of its `<` in the file, in characters. */
   offset: number;
   end: number;
 }
 
-/** Attributes may contain site icons. Longer ones are text. */
+/** Attributes may contain site icons. Longer tags are text. */
 const maxTagChars = 2 ** 20;
 const nameChars = 16;
-/** An attribute that contains a tag lacks its closing quotation mark. */
+/** An attribute that contains a tag has no closing quotation mark. */
 const swallowedTag = /<\/?(?:a|dd|dl|dt|h3|li|posts?)[\s>]/i;
 
 /** Tags that match `begin` (global; groups: slash and name), and the raw text between. */

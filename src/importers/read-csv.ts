@@ -1,4 +1,4 @@
-/** CSV exports, one page a row. The first line determines the delimiter; column names are compared in lower case. */
+/** CSV exports, one page per row. The first line shows the delimiter; column names are compared in lower case. */
 import type { ImportColumn, ImportItem } from '../domain/import.ts';
 import type { EntryMarks } from './entry-marks.ts';
 import { ImportError, lostItem } from './item-parts.ts';
@@ -6,16 +6,16 @@ import { type Dialect, dialects, itemReader, kindOf, namedDialect } from './read
 
 type Row = Record<string, string | undefined>;
 
-/** Locales with decimal commas use semicolons; some programs use tabs. */
+/** Locales with decimal commas use semicolons, and some programs use tabs. */
 const delimiters = [',', ';', '\t'];
 /** The start or continuation of a row. */
 export const rowMark = /(?<=\n)[^\n]/g;
-/** Of one record, in characters: it may contain a page. */
+/** Max characters of a record, which may contain a page. */
 const maxRecordChars = 64 * 2 ** 20;
-/** Of one incomplete record: an unclosed quotation mark swallows all following lines. */
+/** Max lines of an incomplete record: an unclosed quotation mark swallows all following lines. */
 const maxOpenLines = 100_000;
 
-/** The first non-empty line's columns and delimiter. Names contain no delimiters, so the most columns are right. */
+/** Columns and delimiter of the first non-empty line. The delimiter that gives most columns is right. */
 export function csvHead(text: string): { columns: string[]; delimiter: string } {
   const line = /[^\r\n]+/.exec(text)?.[0] ?? '';
   const possible = /^https?:[^\t]*\t/i.test(line) ? ['\t'] : delimiters;
@@ -32,7 +32,7 @@ const columnName = (text: string): string =>
 
 const dateField = /^U?\d{10,18}(?:\.\d+)?$|^\d{4}-\d\d-\d\d/;
 
-/** Columns of a file whose first line is already a row: the address, the first date, and the last text. */
+/** Columns of a file whose first line is a row: the address, the first date, and the last text. */
 function guessedColumns(row: readonly string[]): string[] {
   const url = row.findIndex(isAddress);
   const at = row.findIndex((field, index) => index !== url && dateField.test(field));
@@ -45,11 +45,11 @@ const isAddress = (text: string): boolean => /^\s*https?:\/\/\S+\s*$/i.test(text
 export interface Columns {
   names: string[];
   isHeaded: boolean;
-  /** Several may have the addresses. */
+  /** Whether several columns may contain the addresses. */
   isUnclear?: boolean;
 }
 
-/** The first rows of a table, with equal numbers of columns, of `text`, its beginning; none of another file. */
+/** The first rows of a table of equal rows in `text`, the beginning of a file; empty for other files. */
 function firstRows(text: string): string[][] {
   const { delimiter } = csvHead(text);
   const lines = text.replace(/\r\n?/g, '\n');
@@ -64,7 +64,7 @@ function firstRows(text: string): string[][] {
   return rows.some(({ length }) => length !== rows[0].length) ? [] : rows;
 }
 
-/** Columns of any CSV with addresses, by the names or the first rows of `text`, its beginning; null for another file. */
+/** Columns of any CSV with addresses, by names or first rows of `text`, its beginning; null for other files. */
 export function addressColumns(text: string): Columns | null {
   const rows = firstRows(text);
   const [first = [], ...others] = rows;
@@ -83,7 +83,7 @@ export function addressColumns(text: string): Columns | null {
   return { names: names.with(found, 'url'), isHeaded: true, isUnclear: more.length > 0 };
 }
 
-/** As a user names them (`namedDialect`). Errors: ImportError for a column that the file does not have. */
+/** Columns as named by the user (`namedDialect`). Errors: ImportError for a missing column. */
 export function namedColumns(text: string, named: string): Columns & { dialect: Dialect } {
   const { columns } = csvHead(text);
   const isHeaded = !columns.some(isAddress);
@@ -96,7 +96,7 @@ export function namedColumns(text: string, named: string): Columns & { dialect: 
   return { names, isHeaded, dialect };
 }
 
-/** The columns of a table with at least two columns and rows, or with addresses; none of another file. */
+/** Columns of a table with at least two columns and rows, or with addresses; empty for other files. */
 export function columnsIn(text: string): Omit<ImportColumn, 'is_read'>[] {
   const rows = firstRows(text);
   const [first = []] = rows;
@@ -115,19 +115,19 @@ const usualItem = itemReader(dialects.usual);
 interface CsvFile {
   head: string;
   name: string;
-  /** By default those of the first line. */
+  /** By default, columns of the first line. */
   columns?: Columns | null;
   marks: Pick<EntryMarks, 'reached'>;
 }
 
-/** Rows by column name, perhaps with too few or too many fields. Errors: ImportError for a too long line. */
+/** Rows by column name; they may have too few or too many fields. Errors: ImportError for a line that is too long. */
 export async function* readCsv(
   pieces: AsyncIterable<string>,
   { head, name, columns: known = null, marks }: CsvFile,
   itemOfRow: (row: Row) => ImportItem,
 ): AsyncGenerator<ImportItem> {
   let columns: string[] | null = known?.isHeaded === false ? known.names : null;
-  /** Lines after a damaged row belong to it until one has the right number of fields or an address. */
+  /** Lines after a damaged row belong to it, until a line has the right number of fields or an address. */
   let isDamaged = false;
   for await (const record of csvRecords(pieces, csvHead(head).delimiter, name)) {
     const { fields, line } = record;
@@ -148,14 +148,14 @@ export async function* readCsv(
 }
 
 interface CsvRecord {
-  /** Null if the quotation marks give the wrong number of fields. */
+  /** Null if the quotation marks lead to a wrong number of fields. */
   fields: string[] | null;
   line: number;
   start: number;
   end: number;
 }
 
-/** Non-empty records, in linear time. With an unclosed mark, or one closed by a later record, a record is one line. */
+/** Non-empty records, in linear time. If a mark is unclosed, or closed by a later record, the record is one line. */
 async function* csvRecords(pieces: AsyncIterable<string>, delimiter: string, name: string): AsyncGenerator<CsvRecord> {
   let buffer = '';
   let base = 0;
@@ -191,7 +191,7 @@ async function* csvRecords(pieces: AsyncIterable<string>, delimiter: string, nam
     base += at;
     buffer = buffer.slice(at);
   }
-  /** Characters needed before an incomplete record is parsed again. */
+  /** Number of characters after which an incomplete record is parsed again. */
   let enough = 0;
   for await (const piece of pieces) {
     buffer += piece;
@@ -207,7 +207,7 @@ interface Fields {
   end: number;
 }
 
-/** The record at `from`. `open`: the text ends within quotation marks; `broken`: a mark closes inside a field. */
+/** The record at `from`. `open`: the text ends inside quotation marks; `broken`: a mark closes inside a field. */
 function wholeRecord(text: string, from: number, delimiter: string): Fields | 'open' | 'broken' {
   const fields: string[] = [];
   for (let at = from; ; at++) {
@@ -229,7 +229,7 @@ function wholeRecord(text: string, from: number, delimiter: string): Fields | 'o
   }
 }
 
-/** Fields of a line without doubled quotation marks: they end at a mark before a delimiter, or where marks are even. */
+/** Fields of a line without doubled quotation marks. A field ends at a mark before a delimiter, or at even marks. */
 function fieldsOfLine(line: string, columns: number | null, delimiter: string): string[] | null {
   const parts = line.split(delimiter);
   for (const isOpenAfter of [isOpenUntilMark, isOpenUntilEven]) {

@@ -1,4 +1,4 @@
-/** One's own files as pages: Markdown, text, HTML, DOCX, EPUB by chapter, and PDF, whose text the importing side reads. */
+/** Own files as pages: Markdown, text, HTML, DOCX, EPUB by chapter, and PDF, whose text is read later by a thread. */
 import { basename, posix } from 'node:path';
 import { decodeHTML, escapeText } from 'entities';
 import { decodeText } from '../compute/text/decode-text.ts';
@@ -10,9 +10,9 @@ import { scanTags } from './read-bookmarks.ts';
 import { dialects, type Fields, itemReader } from './read-entries.ts';
 
 export interface OwnFile {
-  /** Of the imported folder and the file in it. */
+  /** Path of the imported folder and of the file in it. */
   path: string;
-  /** Of its last change. */
+  /** Time of its last change. */
   at: number | null;
   bytes(): AsyncIterable<Buffer>;
 }
@@ -20,7 +20,7 @@ export interface OwnFile {
 type Owned = { own: OwnFile };
 
 const escaped = (name: string) => encodeURIComponent(name.toWellFormed());
-/** `part` never leads out of the file. */
+/** `part` stays within the file. */
 const addressOf = ({ path }: OwnFile, part: string | undefined): string =>
   `http://${fileHost}/${posix
     .join(path, part === undefined ? '' : posix.join('/', part))
@@ -56,7 +56,7 @@ const frontMatterItem = itemReader({
   text: '',
 });
 
-/** Front matter gives the address and facts of a page that was clipped. */
+/** For a clipped page, front matter contains its address and facts. */
 export async function* readTextFile({ own: file }: Owned): AsyncGenerator<ImportItem> {
   const text = decodeText(await wholeOf(file.bytes(), file.path), null, false).text.replace(/\r\n?/g, '\n');
   const matter = frontMatter.exec(text);
@@ -134,7 +134,7 @@ export async function* readPackedFile({ own: file }: Owned): AsyncGenerator<Impo
       read.add(href);
       const html = await textIn(partOf(posix.join(posix.dirname(root), href)));
       const words = html.slice(Math.max(0, html.search(/<body[\s>]/i))).replace(/<[^<>]*>/g, '');
-      if (words.trim() === '') continue; // a cover
+      if (words.trim() === '') continue; // a cover page
       const heading = /<h[1-3]\b[^<>]*>([\s\S]{0,1000}?)<\/h[1-3]>|<title>([\s\S]{0,1000}?)<\/title>/i.exec(html);
       const title = [facts.folder, decodeHTML((heading?.[1] ?? heading?.[2] ?? '').replace(/<[^<>]*>/g, ' '))];
       chapters++;

@@ -1,4 +1,4 @@
-/** JSON and CSV entries as items, by dialects of field names. In paths, case, spaces, `-` and `_` do not matter. */
+/** JSON and CSV entries as items, by dialects of field names. Paths ignore case, spaces, `-` and `_`. */
 
 import { decodeHTML } from 'entities';
 import usual from '../../models/import-fields.json' with { type: 'json' };
@@ -37,7 +37,7 @@ type Source = string | ((entry: Fields) => unknown);
 export type Dialect = Partial<Record<keyof typeof usual, Source> & { tagSeparator: string; mark: string }>;
 
 const readerOwn = (entry: Fields) => elementsOf(entry.highlights).filter(({ is_discard }) => is_discard !== true);
-/** The lists of Pocket and Instapaper. */
+/** States by the lists of Pocket and Instapaper. */
 export function listState(list: unknown): { status: string | null; starred: true | null } {
   const name = scalarText(list).toLowerCase();
   const status = name === 'unread' ? name : /^(?:read )?archive$/.test(name) ? 'archive' : null;
@@ -46,7 +46,7 @@ export function listState(list: unknown): { status: string | null; starred: true
 
 const doiOr = (address: unknown, doi: unknown) => textOf(address) ?? doiAddress(doi);
 
-/** What programs call differently. */
+/** Fields whose names differ between programs. */
 export const dialects = {
   usual: {},
   /** Dates are `day/month/year time` on a 12-hour clock without AM or PM, so only the day is used. */
@@ -67,7 +67,7 @@ export const dialects = {
     note: ({ annos }) => elementsOf(annos).find(({ name }) => name === 'bookmarkProperties/description')?.value,
   },
   opml: { url: 'htmlurl|url|xmlurl', title: 'title|text', text: '' },
-  /** Also a folder's name. An entry of the reading list has a date, and one of its last reading. */
+  /** Also reads a folder's name. An entry of the reading list has a date, and that of its last reading. */
   safari: {
     url: 'urlstring',
     title: ({ Title, URIDictionary: names }) =>
@@ -110,7 +110,7 @@ export const dialects = {
     published: 'date',
     site: 'publicationtitle|websitetitle',
   },
-  /** Its only dates are of publication and last access. */
+  /** It only has dates of publication and last access. */
   csl: {
     mark: 'type',
     url: ({ URL, DOI }) => doiOr(URL, DOI),
@@ -141,7 +141,7 @@ export const dialects = {
     site: 'header',
     description: '',
   },
-  /** Google Reader's format, which Inoreader and FreshRSS have, and Feedly's. */
+  /** The format of Google Reader, used by Inoreader and FreshRSS, and that of Feedly. */
   reader: {
     mark: 'origin',
     url: 'canonical.0.href|alternate.0.href|canonicalurl',
@@ -164,17 +164,17 @@ function plainFields(value: unknown): Fields {
 
 const keyOf = (kind: ColumnKind) => (kind === 'date' ? 'at' : kind);
 
-/** What a column or field of this name is read as, if nobody names it. */
+/** How a column or field of this name is read by default. */
 export const kindOf = (name: string): ColumnKind | null =>
   columnKinds.find((kind) => usual[keyOf(kind)].split('|').includes(plainName(name))) ?? null;
 
-/** Whether a column or field of this name is read, if nobody names columns. */
+/** Whether a column or field of this name is read by default. */
 export const isRead = (name: string): boolean =>
   Object.values(usual).some((names) => names.split('|').includes(plainName(name)));
 
 /**
- * `text`: which column is what, by number from 1 or by name: `url=2,title=name`; `tags=`: none has tags.
- * `pathOf`: of the column at this place, which the file may not have. Errors: ImportError for another text.
+ * `text` assigns columns, by number from 1 or by name: `url=2,title=name`; `tags=` means that none has tags. `pathOf`
+ * returns the column at an index, which the file may lack. Errors: ImportError for other texts.
  */
 export function namedDialect(text: string, names: readonly string[], pathOf: (at: number, name: string) => string) {
   const dialect: Dialect & Record<string, string> = {};
@@ -205,7 +205,7 @@ export function namedReader(dialect: Dialect): (entry: Fields) => ImportItem {
 const inside = (value: unknown, step: string): unknown =>
   Array.isArray(value) ? value[Number(step)] : plainFields(value)[step];
 
-/** The item of an entry; its address is '' without one. */
+/** The item of an entry. Its address is '' if there is none. */
 export function itemReader(own: Dialect): (entry: Fields) => ImportItem {
   const dialect = { ...usual, ...own };
   const pathsOf = (source: Source) =>
@@ -273,7 +273,7 @@ const decodedText = (value: unknown): string | null => textOf(decodeHTML(textOf(
 
 const unmarkedText = (value: unknown): string | null => (/<[a-z]/i.test(scalarText(value)) ? null : textOf(value));
 
-/** Wallabag's, in place of a text. */
+/** Wallabag stores this instead of a text after a failure. */
 const isFailure = (content: unknown): boolean => scalarText(content).includes('/errors_during_fetching');
 
 /** The saved article; null for plain text. */
@@ -284,7 +284,7 @@ function savedHtml(content: unknown): string | null {
 
 const noteOf = (value: unknown): unknown => fieldsOf(value).note ?? fieldsOf(value).text ?? value;
 
-/** An annotation is a passage (`quote`, else `text` or `content`) with a note on it. */
+/** An annotation is a passage (`quote`, else `text` or `content`) and perhaps a note on it. */
 function highlightsOf(value: unknown): string[] {
   if (!Array.isArray(value)) return listOf(value, '\n');
   return value.flatMap((each) => {
@@ -294,17 +294,17 @@ function highlightsOf(value: unknown): string[] {
   });
 }
 
-/** Matching quotation marks is quadratic without any. */
+/** Max length for matching quotation marks, which takes quadratic time if there are none. */
 const maxTagsChars = 20_000;
 
-/** Names, objects with a name, an object by name, or a text: a JSON or Python list, or with separators. */
+/** Reads names, objects with a name, an object by name, or a text: a JSON or Python list, or a list with separators. */
 function tagsOf(value: unknown, separator?: string): string[] {
   if (Array.isArray(value)) return listOf(value.map((each) => tagName(each) ?? each));
   if (typeof value !== 'string')
     return listOf(Object.entries(fieldsOf(value)).map(([key, tag]) => tagName(tag) ?? key));
   const text = value.slice(0, maxTagsChars);
   const list = /^\s*\[([\s\S]*)\]\s*$/.exec(text)?.[1];
-  // Older exports have no quotation marks between commas.
+  // Older exports have commas without quotation marks.
   if (list === undefined) return listOf(text, separator ?? ['|', ',', ';'].find((each) => text.includes(each)));
   const quoted = [...list.matchAll(/"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)'/g)];
   if (quoted.length === 0) return listOf(list);
@@ -344,7 +344,7 @@ function cslDate(value: unknown): string | null {
   return parts.map((part) => scalarText(part).padStart(2, '0')).join('-') || null;
 }
 
-/** One JSON value a line; a broken line costs no other. */
+/** One JSON value per line. A broken line does not affect the others. */
 export async function* readJsonLines(
   file: TextFile,
   itemsOf: (entry: unknown) => Iterable<ImportItem>,
@@ -369,7 +369,7 @@ const bookmarkItem = itemReader(dialects.bookmark);
 export const chromiumMark = /"type"\s{0,100}:\s{0,100}"url"/g;
 export const firefoxMark = /"text\\?\/x-moz-place"/g;
 
-/** Bookmarks of Chromium and Firefox as JSON. In old backups of Firefox each tag is also a folder of copies below its own root. */
+/** Bookmarks of Chromium and Firefox as JSON. Old Firefox backups repeat tags as folders below a root of their own. */
 export async function* readTree({ text, name, marks }: TextFile & { marks: EntryMarks }): AsyncGenerator<ImportItem> {
   const root = fieldsOf(parsed(await wholeText(text(), name), name));
   const [tags, others] = [true, false].map((is) =>
@@ -384,7 +384,7 @@ export async function* readTree({ text, name, marks }: TextFile & { marks: Entry
   }
 }
 
-/** All objects with an address within a value, which may be nested: what is around them is their folder, and may give date and tags. */
+/** All objects with an address in a nested value. Objects around them give their folder, and perhaps date and tags. */
 export function* itemsWithin(value: unknown, itemOfNode = usualItem): Generator<ImportItem> {
   const open: { node: unknown; folder: string; around: ImportItem | null }[] = [
     { node: value, folder: '', around: null },
@@ -418,7 +418,7 @@ export function* itemsWithin(value: unknown, itemOfNode = usualItem): Generator<
   if (found === 0) yield itemOf({ url: '', title: usualItem(fieldsOf(value)).title });
 }
 
-/** Passages and notes in Markdown: a paragraph after a passage is on it, one before all passages on the page. */
+/** Passages and notes in Markdown: a paragraph after a passage is its note, one before all passages is the page's. */
 function omnivoreNotes(markdown: string | null) {
   const highlights: string[] = [];
   const note: string[] = [];
@@ -432,7 +432,7 @@ function omnivoreNotes(markdown: string | null) {
   return { highlights, note: note.join('\n\n') };
 }
 
-/** `saved`: the text of a file of the export, or null. Slugs other than plain names are ignored. */
+/** `saved`: returns the text of a file of the export, or null. Ignores slugs that are not plain names. */
 export async function* readOmnivore(
   entries: AsyncIterable<unknown>,
   saved: (path: string) => Promise<string | null>,
@@ -457,7 +457,7 @@ async function foldersIn(entries: AsyncIterable<unknown>, isFolder: (entry: Fiel
       if (isFolder(rest)) folders.set(id, { name: textOf(name), parent: parentId });
     }
   } catch (error) {
-    // Entries before the fault are read; the second reading reports it.
+    // Entries before the fault were read; the second reading will report it.
     if (!(error instanceof ImportError)) throw error;
   }
   return folders;
@@ -465,7 +465,7 @@ async function foldersIn(entries: AsyncIterable<unknown>, isFolder: (entry: Fiel
 
 const maxFolders = 32;
 
-/** A folder's path with slashes; cycles end. */
+/** A folder's path with slashes. Stops at cycles. */
 function pathOf(folders: Folders, id: unknown): string {
   const names: string[] = [];
   const seen = new Set<unknown>();
@@ -496,7 +496,7 @@ export async function* readKarakeep(
   }
 }
 
-/** The folder of a link is the path of its collection's parents, in any order: `again` repeats the entries. */
+/** A link's folder is the path of its collection. Parents may come in any order: `again` repeats the entries. */
 export async function* readLinkwarden(
   entries: AsyncIterable<unknown>,
   again: AsyncIterable<unknown>,

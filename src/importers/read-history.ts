@@ -1,7 +1,7 @@
 /**
  * Histories of Chromium, Firefox and Safari, read from a private copy, as browsers lock theirs. One visit is one item,
- * without those that the history page hides. A URL without visits is one item at its last date. Firefox
- * keeps its bookmarks in the same file.
+ * except those that the history page hides. A URL without visits is one item at its last date. Firefox stores bookmarks
+ * in the same file.
  */
 
 import {
@@ -29,17 +29,17 @@ const { Database } = sqlite;
 const copyPrefix = 'readback-history-';
 const copyName = new RegExp(`^${copyPrefix}(\\d+)-`);
 
-/** Its path, or the bytes of one in an archive. */
+/** Path of the file, or its bytes in an archive. */
 export type HistoryFile = string | Bytes;
 type Row = Record<string, unknown>;
 type Sqlite = InstanceType<typeof Database>;
 
-/** An SQL function called per row: a damaged file may return rows without end. */
+/** An SQL function that is called per row, because a damaged file may return endless rows. */
 const step = 'readback_step';
-/** A row takes more than eight bytes; its two tables are counted separately. */
+/** A row takes more than eight bytes. Its two tables are counted separately. */
 const minStepBytes = 2;
 const computedColumn = 2;
-/** UTF-8 bytes. A visit repeats its page's address and title: long ones are not even read. */
+/** Max UTF-8 bytes. Each visit repeats its page's address and title, so longer ones are not read. */
 const mostUrlBytes = 4 * maxUrlLength;
 const mostTitleBytes = 4 * maxTitleLength;
 const tooLong: [string, string] = ['addresses that are too long', `octet_length(a.url) > ${mostUrlBytes}`];
@@ -47,14 +47,14 @@ const titleOf = (title: string) => `iif(octet_length(${title}) > ${mostTitleByte
 const heapLimit = 256 * 2 ** 20;
 
 interface HistoryLayout {
-  /** Identifying tables, of addresses and visits. */
+  /** Tables that identify the browser: of addresses and of visits. */
   tables: [string, string];
-  /** Visits `v` and their addresses `a`. */
+  /** FROM clause with visits `v` and their addresses `a`. */
   from: string;
   visit: { title: string; visits: string; time: string };
   /** Omitted visits, by the first condition that matches. */
   leftOut: [reason: string, condition: string][];
-  /** Addresses with only a count and a last date; null if there is no date. */
+  /** Selects addresses that have only a count and a last date; null if there are none. */
   unvisited: string | null;
   timeOf(time: number): number | null;
 }
@@ -124,7 +124,7 @@ export async function historyKind(path: HistoryFile): Promise<Browser | null> {
   return kind?.[0] ?? null;
 }
 
-/** Computed columns and virtual tables may take any time and memory; tables without a key join with every visit. */
+/** Computed columns and virtual tables may take any time; tables without a key would join with every visit. */
 function refuseComputed(database: Sqlite, tables: readonly string[], queries: string): void {
   const read = new Set(queries.toLowerCase().split(/\W+/));
   for (const table of tables) {
@@ -179,7 +179,7 @@ function* rowsOf(database: Sqlite, query: string): Generator<Row> {
   }
 }
 
-/** Of Firefox, with folders and tags: a tag is a folder in the folder of tags. */
+/** Firefox's bookmarks with folders and tags. A tag is a folder in the folder of tags. */
 const bookmarkTable = 'moz_bookmarks';
 const isTagFolder = "parent IN (SELECT id FROM moz_bookmarks WHERE guid = 'tags________')";
 const mostFolders = 100_000;
@@ -194,7 +194,7 @@ const bookmarks = `SELECT a.url, ${titleOf('coalesce(b.title, a.title)')}, b.dat
     AND b.parent NOT IN (SELECT id FROM moz_bookmarks WHERE ${isTagFolder}) ORDER BY b.id`;
 
 function* bookmarksOf(database: Sqlite): Generator<ImportItem> {
-  // Firefox before version 4 has no ids that mark the folder of tags.
+  // Before version 4, Firefox has no ids that mark the folder of tags.
   if (database.get("SELECT 1 FROM pragma_table_xinfo(?) WHERE name = 'guid'", [bookmarkTable]) === null) return;
   refuseComputed(database, [bookmarkTable], bookmarks);
   const folders = new Map([...rowsOf(database, bookmarkFolders)].map((row) => [row.id, row]));
@@ -224,7 +224,7 @@ async function openCopy(path: HistoryFile) {
   };
 }
 
-/** A folder with a copy of the database and its log. Deletes copies of killed processes. */
+/** A folder with a copy of the database and its log. Also deletes copies left by killed processes. */
 async function copyOf(path: HistoryFile): Promise<string> {
   dropLeftCopies();
   const dir = mkdtempSync(join(tmpdir(), `${copyPrefix}${process.pid}-`));
@@ -266,12 +266,12 @@ function isAlive(pid: number): boolean {
 function opened(copy: string) {
   const database = new Database(join(copy, 'history'));
   try {
-    // Without shared memory only an exclusive user can read a write-ahead log.
+    // Without shared memory, a write-ahead log needs exclusive access.
     database.exec(`PRAGMA locking_mode = EXCLUSIVE; PRAGMA hard_heap_limit = ${heapLimit}`);
     database.get('SELECT count(*) FROM sqlite_master');
     const { bytes } =
       database.get('SELECT page_count * page_size AS bytes FROM pragma_page_count, pragma_page_size') ?? {};
-    // SQLite returns the rest of a truncated file. Content only in the log is also beyond the file's end.
+    // SQLite returns the intact part of a truncated file. With a log, the content may also be beyond the file's end.
     const isCut = statSync(join(copy, 'history')).size < Number(bytes) && !existsSync(join(copy, 'history-wal'));
     if (isCut) throw new Error('it is cut off');
     let rows = 0;

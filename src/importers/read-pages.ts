@@ -1,4 +1,4 @@
-/** Saved pages with their addresses: HTML as SingleFile and browsers write it, MHTML, and the pages of a WARC. */
+/** Saved pages with their addresses: HTML of SingleFile and browsers, MHTML, and the pages of a WARC. */
 import { brotliDecompressSync, unzipSync } from 'node:zlib';
 import { decodeHTMLAttribute } from 'entities';
 import { decodeText } from '../compute/text/decode-text.ts';
@@ -6,7 +6,7 @@ import type { ImportItem } from '../domain/import.ts';
 import { fromDateText, ImportError, itemOf } from './item-parts.ts';
 import { type Bytes, wholeOf } from './read-archive.ts';
 
-/** SingleFile's comment, that of browsers, or the address that the page itself declares. */
+/** Comments of SingleFile and of browsers, or the address that the page declares. */
 const savedFrom = [
   /<!--\s*Page saved with SingleFile\s+url:\s*(\S+)(?:\s+saved date:\s*([^\n]*))?/i,
   /<!--\s*saved from url=\(\d+\)\s*(\S+)\s*-->/i,
@@ -16,7 +16,7 @@ const savedFrom = [
 
 export const isSavedPage = (head: string): boolean => savedFrom.some((pattern) => pattern.test(head));
 
-/** Pictures within a page would fill the request. */
+/** Removes pictures within a page, which would make the request too large. */
 const withoutData = (html: string): string =>
   html.replace(/\bdata:[\w.+-]+\/[\w.+-]+[;,][^"'()\s<>]{200,}/gi, 'data:,');
 
@@ -87,7 +87,7 @@ export async function* readMhtml({ own, name }: PageFile): AsyncGenerator<Import
 const maxHeadBytes = 2 ** 20;
 const maxPageBytes = 64 * 2 ** 20;
 
-/** Pages that a WARC has in answers with status 200: HTML and PDF. Pictures and other parts are passed over. */
+/** Pages of a WARC: HTML and PDF answers with status 200. Skips pictures and other parts. */
 export async function* readWarc({ own, name }: PageFile): AsyncGenerator<ImportItem> {
   const source = own.bytes()[Symbol.asyncIterator]();
   let buffer: Buffer = Buffer.alloc(0);
@@ -140,7 +140,7 @@ export async function* readWarc({ own, name }: PageFile): AsyncGenerator<ImportI
   }
 }
 
-/** The body of an HTTP answer with status 200; null for others; a null body if it cannot be unpacked. */
+/** The body of an HTTP answer with status 200; null for other answers. The body is null if it cannot be unpacked. */
 function answered(record: Buffer): { type: string; body: Buffer | null } | null {
   const end = record.indexOf('\r\n\r\n');
   const head = record.toString('latin1', 0, Math.max(0, end));
@@ -155,7 +155,7 @@ function answered(record: Buffer): { type: string; body: Buffer | null } | null 
   try {
     return { type, body: unpack === null ? chunked : unpack(chunked, { maxOutputLength: maxPageBytes }) };
   } catch {
-    // Many programs store the body unpacked and keep the header.
+    // Many programs store the unpacked body and keep the header.
     return { type, body: isGzip(chunked) || chunked.includes(0) ? null : chunked };
   }
 }
@@ -164,7 +164,7 @@ const isGzip = (bytes: Buffer): boolean => bytes[0] === 0x1f && bytes[1] === 0x8
 const isZstd = (bytes: Buffer): boolean => bytes.length >= 4 && bytes.readUInt32LE() === 0xfd2fb528;
 const maxChunks = 1_000_000;
 
-/** Null beyond `maxChunks`. */
+/** Null above `maxChunks`. */
 function withoutChunks(bytes: Buffer): Buffer | null {
   const parts: Buffer[] = [];
   for (let at = 0; at < bytes.length; ) {

@@ -63,7 +63,7 @@ async function xmlList({ text, name }: TextFile): Promise<unknown> {
   return root;
 }
 
-/** Of all objects: a text that several share is once in the file. */
+/** Max characters of all objects. The file stores a shared text once. */
 const maxTextChars = 4 * maxEntryChars;
 
 /** Texts, dates (ms since the epoch) and lists; other values are null. Errors: ImportError if damaged. */
@@ -99,7 +99,7 @@ function binaryList(bytes: Buffer, name: string): unknown {
       if (kind !== 10 && kind !== 13) return null;
       const count = kind === 10 ? length : 2 * length;
       elements += count;
-      // A list that is in several others, or in itself, would be read without end.
+      // A list that contains itself, or is in several others, could be read endlessly.
       if (lists.has(at) || depth > maxDepth || elements * refSize > bytes.length) throw damaged();
       lists.add(at);
       const objects = Array.from({ length: count }, (_, no) =>

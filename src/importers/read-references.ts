@@ -5,7 +5,7 @@ const risTag = /^([A-Z][A-Z0-9]) {2}- ?(.*)$/;
 
 export const risMark = /(?<=\n)TY {2}- /g;
 
-/** Lines `TAG  - value`; a work is from `TY` to `ER`. A line without a tag continues the one before. */
+/** Lines `TAG  - value`. A work extends from `TY` to `ER`. A line without a tag continues the previous one. */
 export async function* readRis({ text, name, marks }: TextFile): AsyncGenerator<ImportItem> {
   let work = new Map<string, string[]>();
   let values: string[] = [];
@@ -56,13 +56,13 @@ const firstLine = (text: string): string =>
   text.split(/\r?\n/).find((line) => line.trim() !== '' && !line.startsWith('#')) ?? '';
 
 export const isUrlList = (text: string): boolean => /^\s*https?:\/\/\S+(?:$|\s)/i.test(firstLine(text));
-/** Front matter is of a note. */
+/** Front matter belongs to notes. */
 export const isLinkList = (text: string): boolean =>
   !text.startsWith('---\n') && /^[^\S\n]*(?:[-*+]|\d+[.)])\s[^\n]*?\]\(\s*<?https?:/im.test(text);
 
 export const lineMark = /(?<=\n)[^\S\n]*[^\s#]/g;
 
-/** An address and perhaps its title a line, which OneTab writes behind a bar. */
+/** One address per line, perhaps with a title, which OneTab writes after a bar. */
 export async function* readUrls(file: TextFile): AsyncGenerator<ImportItem> {
   for await (const { text: line, start, end } of linesOf(file.text(), file.name)) {
     const text = line.trim();
@@ -76,10 +76,10 @@ export async function* readUrls(file: TextFile): AsyncGenerator<ImportItem> {
 const markdownLink =
   /(!?)\[((?:[^[\]\\]|\\.|\[[^[\]]*\]){0,2000})\]\(\s*<?(https?:\/\/(?:[^\s()<>]|\([^\s()<>]*\))+)>?(?:\s+"[^"]*")?\s*\)|<(https?:\/\/[^\s<>]+)>/gi;
 
-/** The address of a link in Markdown, or of one in angle brackets. */
+/** The address of a Markdown link, or an address in angle brackets. */
 export const markdownMark = /\]\(\s{0,100}<?https?:|<https?:/gi;
 
-/** Links in lists and texts, without pictures; headings are folders, text behind a line's only link its note. */
+/** Links in lists and texts, without pictures. Headings are folders; text after a line's only link is its note. */
 export async function* readMarkdownLinks(file: TextFile): AsyncGenerator<ImportItem> {
   let folders: string[] = [];
   for await (const { text: line, start } of linesOf(file.text(), file.name)) {

@@ -1,4 +1,4 @@
-/** Runs an import in batches, one in memory. The target stores each with its checkpoint, where a restart resumes. */
+/** Runs an import in batches, one in memory. The target stores each with a checkpoint, where a restart continues. */
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { hasText, type ImportBatch, type PlacedItem, skipReason } from '../compute/import-progress.ts';
@@ -23,7 +23,7 @@ export interface ImportTarget {
   load(id: string): Promise<ImportCheckpoint | undefined>;
   failures(id: string): Promise<FailedItem[]>;
   restart(id: string): Promise<void>;
-  /** Returns the next checkpoint when the batch is durable. */
+  /** Resolves with the next checkpoint when the batch is durable. */
   take(before: ImportCheckpoint, batch: ImportBatch): Promise<ImportCheckpoint>;
 }
 
@@ -194,7 +194,7 @@ export function submissionOf(item: ImportItem, label: string): IngestPageRequest
     title: item.title,
     ...(item.body_html === null ? { body_extracted: item.body_text } : { body_html: item.body_html }),
     body_is_article: item.whole_page !== true,
-    // No other item may replace the text of an own file.
+    // No item of another kind may replace the text of an own file.
     ...((item.is_own || !item.url.startsWith(`http://${fileHost}/`)) && { once: true }),
     fetched_at: item.at === null ? null : new Date(item.at).toISOString(),
     source: label,
