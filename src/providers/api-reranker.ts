@@ -12,7 +12,7 @@ interface RerankWire {
   body(query: string, texts: readonly string[]): object;
 }
 
-/** The provider's documented limit; a search has at most as many candidates. */
+/** The provider's documented limit. A search has no more candidates. */
 const maxTexts = 1000;
 /** Default limit of Text Embeddings Inference. */
 const maxTextsTei = 32;

@@ -14,14 +14,14 @@ export interface ChatMessage {
 export type ChatClient = ReturnType<typeof openChatClient>;
 
 const maxAnswerBytes = 1024 * 1024;
-/** What models that think aloud put before their answer. */
+/** Thoughts that some models write before their answer. */
 export const thoughts = /^\s*<think(?:ing)?>.*?<\/think(?:ing)?>/is;
 
 const answerShape = z.object({
   choices: z.tuple([z.object({ message: z.object({ content: z.string().trim().min(1) }) })], z.unknown()),
 });
 
-/** A piece of a stream, or the whole of a server that does not stream. */
+/** A piece of a stream, or the whole answer of a server that does not stream. */
 const text = z.object({ content: z.string().nullish() }).optional();
 const pieceShape = z.object({ choices: z.array(z.object({ delta: text, message: text })) });
 
@@ -38,7 +38,7 @@ export function openChatClient({ endpoint, model, call, wall }: EndpointOptions)
     wall,
   });
   return {
-    /** Where texts are sent to; `model` null: the server's default. */
+    /** The place to which texts are sent. `model` null: the server's default. */
     place: { host: new URL(endpoint.baseUrl).host, model },
     /**
      * The model's answer, as it comes: `take` gets each piece, and ends the call by returning false. No retry after the first piece.

@@ -4,7 +4,7 @@ import { maxTimerMs } from '../domain/durations.ts';
 export interface Clock {
   /** Monotonic, ms, for durations. */
   monotonic(): number;
-  /** Wall clock, ms since the epoch, only to read a provider's dates. */
+  /** Wall clock, ms since the epoch. Only used to read a provider's dates. */
   wall(): number;
   /** Run once after `ms`; returns a function that cancels it. */
   after(ms: number, run: () => void): () => void;
@@ -36,7 +36,7 @@ export class Deadline {
     this.#late = late;
   }
 
-  /** Run one timed step; abandoned at the deadline, whether or not it stops. */
+  /** Run one timed step. It is abandoned at the deadline, even if it continues. */
   async run<T>(step: (signal: AbortSignal) => Promise<T>): Promise<T> {
     this.#signal?.throwIfAborted();
     const stop = new AbortController();

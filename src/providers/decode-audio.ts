@@ -1,12 +1,12 @@
-/** Decodes pieces of an untrusted recording by ffmpeg, limited to that file, one thread, and formats without links. */
+/** Decodes parts of an untrusted recording by ffmpeg, limited to that file, one thread, and formats without links. */
 import { FetchError } from './fetch-error.ts';
 import { ProgramError, runProgram } from './run-program.ts';
 
 /** Formats of single recordings, by ffmpeg's names; no playlists. */
 const formats = 'mp3,aac,mov,mp4,m4a,ogg,flac,wav,matroska,webm,aiff,amr,asf,caf,au';
-/** Per memory block; ffmpeg's own limit is 2 GB. */
+/** Max bytes per memory block; ffmpeg's own limit is 2 GB. */
 const maxBlockBytes = 256 * 1024 * 1024;
-/** ms per piece. Usually seconds; skipping hours of a damaged file takes longest. */
+/** Time limit per piece, ms. It usually takes seconds; skipping hours of a damaged file takes longest. */
 const timeoutMs = 180_000;
 
 export interface Decoder {
@@ -14,7 +14,7 @@ export interface Decoder {
   env: Readonly<Record<string, string>>;
 }
 
-/** Fewer samples at the recording's end, none after it. Errors: FetchError `unreadable`; the signal's reason. */
+/** Returns fewer samples at the end, none after it. Errors: FetchError `unreadable`; the signal's reason. */
 export async function decodeAudio(
   { program, env }: Decoder,
   { path, dir }: { path: string; dir: string },
@@ -38,7 +38,7 @@ export async function decodeAudio(
   });
   try {
     const { output, ended } = await run;
-    // After the end of a damaged file there is only an error message.
+    // After the end of a damaged file, ffmpeg only reports an error.
     if (ended !== 0 && output.length === 0 && fromS === 0)
       throw unreadable('is broken, or in no format that can be read');
     return output;
@@ -58,7 +58,7 @@ function unreadable(reason: string, cause?: unknown): FetchError {
 const sampleRate = 16_000;
 export const bytesPerSecond = 2 * sampleRate;
 
-/** A cut is searched in the last seconds, between two frames of this length. */
+/** A cut is searched in the last seconds, between two frames of the given length. */
 const searchS = 20;
 const frameS = 0.1;
 
@@ -79,7 +79,7 @@ export function waveFile(samples: Uint8Array): Buffer {
   return Buffer.concat([header, samples]);
 }
 
-/** The middle of the quietest tenth of a second in the last 20, in bytes of whole samples; all if too short. 2 ms. */
+/** The middle of the quietest 0.1 s in the last 20 s, in bytes of whole samples; the end if too short. 2 ms. */
 export function quietestCut(samples: Uint8Array): number {
   const frame = frameS * bytesPerSecond;
   const length = samples.length - (samples.length % 2);

@@ -24,7 +24,7 @@ export type Embedders = ReturnType<typeof openEmbedders>;
 export interface EmbeddersOptions extends CallSurroundings {
   settings: ProviderSettings;
   encoder: Pick<Encoder, 'encode' | 'query'>;
-  /** Called once for a call that failed after its retries, not if the breaker refused it or the caller left. */
+  /** Called once if a call failed after its retries, but not if the breaker refused it or the caller left. */
   onError: (provider: string) => void;
   stopping: AbortSignal;
 }
@@ -60,7 +60,7 @@ export function openEmbedders({ settings, encoder, onError, stopping, ...surroun
   const outlasting = new Set<string>();
   /**
    * A server that loads a model for its first call (Ollama) stops when the caller leaves, and would never load it for
-   * searches. So one call at a time outlasts its search; not with a key, as that may cost money.
+   * searches. So one call at a time continues after its search. Not with a key, as that may cost money.
    */
   const mayOutlast = ({ provider }: ModelOfProvider, name: string): boolean =>
     !outlasting.has(name) && findEmbeddingEndpoint(provider, settings)?.credentials.api_key === null;
@@ -98,9 +98,9 @@ export function openEmbedders({ settings, encoder, onError, stopping, ...surroun
       return spread(rows, filled, texts.length, model.dim);
     },
     /**
-     * Vectors of passages by the built-in model, and the names in them. A text without one costs the others nothing. `sentence`: first, by
-     * one window each, without names.
-     * Errors: ProviderError `unreachable`; the signal's reason.
+     * Vectors of passages by the built-in model, and the names in them. A text without a vector does not affect others.
+     * `sentence`: first,
+     * in one window each, without names. Errors: ProviderError `unreachable`; the signal's reason.
      */
     async passages(
       texts: readonly string[],
@@ -122,15 +122,15 @@ export function openEmbedders({ settings, encoder, onError, stopping, ...surroun
         throw error;
       }
     },
-    /** Vectors of queries by an outside model, none of them blank; shapes and errors as of passages. */
+    /** Vectors of queries by an outside model. None may be blank. Shapes and errors as of passages. */
     queryVectors: (model: ModelOfProvider, texts: readonly string[], signal?: AbortSignal) =>
       embed(model, texts, 'query', { signal }),
-    /** The breaker that all calls for vectors to the model's provider go through. */
+    /** The breaker of all vector calls to the model's provider. */
     breakerOf: ({ provider }: Pick<EmbeddingModel, 'provider'>) => surroundings.breakers.of(provider),
   };
 }
 
-/** Rows of some texts at the places of these among all; zeros elsewhere. */
+/** Rows of some texts at their indexes among all; zeros elsewhere. */
 function spread(rows: Float32Array, places: readonly number[], count: number, dim: number): Float32Array {
   if (places.length === count) return rows;
   const all = new Float32Array(count * dim);
@@ -138,7 +138,7 @@ function spread(rows: Float32Array, places: readonly number[], count: number, di
   return all;
 }
 
-/** Errors: ProviderError `unreachable` where the encoder cannot be used; the signal's reason. */
+/** Errors: ProviderError `unreachable` if the encoder cannot be used; the signal's reason. */
 async function ofEncoder<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
   try {
     return await ask();

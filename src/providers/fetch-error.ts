@@ -1,4 +1,4 @@
-/** Faults of fetching, with the sentence for `last_error`: no address, header or content, as jobs outlive a forget. */
+/** Faults of fetching, with sentences for `last_error`: no address, header or content, as jobs outlive a forget. */
 import { JobError, shownCode } from '../domain/errors.ts';
 import type { Job } from '../domain/job.ts';
 import type { PageFacts } from '../domain/page-facts.ts';
@@ -6,16 +6,16 @@ import type { PageFacts } from '../domain/page-facts.ts';
 interface FaultRule {
   /** No later attempt can fix it. Of statuses, 404 and 410 are also permanent. */
   isPermanent?: true;
-  /** Attempts while a host is unreachable: with `reachDelayMs` about a day for a missing name, else about four days. */
+  /** Attempts while a host is unreachable: with `reachDelayMs` a day for a missing name, four days for others. */
   reachTries?: number;
-  /** It proves an answer from outside. */
+  /** Whether the fault proves an answer from outside. */
   isAnswer?: true;
 }
 
 const faults = {
   /** A literal address that is neither public nor listed. */
   blocked_address: { isPermanent: true },
-  /** All addresses of a name are neither public nor listed. Also from a name server that answers for all names. */
+  /** All addresses of a name are neither public nor listed. Some name servers give such an answer for all names. */
   blocked_name: { isPermanent: true },
   /** A forgeable redirect leads to such an address or name. */
   blocked_redirect: { reachTries: 32 },
@@ -29,7 +29,7 @@ const faults = {
   unreachable: { reachTries: 32 },
   /** This machine has no network. The attempt does not count. */
   offline: {},
-  /** The answer broke off, or is no HTTP. */
+  /** The answer ended early, or is not HTTP. */
   broken_answer: { isAnswer: true },
   /** A wrong or unrequested encoding. */
   bad_encoding: {},
@@ -68,7 +68,7 @@ export interface FetchErrorOptions {
   /** Requested by the host, from now. */
   retryAfterMs?: number | undefined;
   status?: number;
-  /** Facts about the page in an answer without text. */
+  /** Facts about the page from an answer without text. */
   said?: SaidOfPage;
   cause?: unknown;
 }
@@ -94,7 +94,7 @@ export class FetchError extends JobError {
     return this.code === 'host_waits' || this.code === 'offline';
   }
 
-  /** Attempts before giving up on an unreachable host; null if the host was reached or not called. */
+  /** Max attempts for an unreachable host. Null if the host was reached or not called. */
   get maxReachTries(): number | null {
     return ruleOf(this.code).reachTries ?? null;
   }
@@ -117,7 +117,7 @@ export function endsTries(error: FetchError, { attempts, max_attempts, unreached
 
 const tlsCode = /^(?:ERR_TLS|ERR_SSL|ERR_OSSL|CERT_|CRL_|UNABLE_TO_|SELF_SIGNED|DEPTH_ZERO|HOSTNAME_MISMATCH|EPROTO)/;
 
-/** Maps a connection error to a fault. `answered`: there was a connection. */
+/** Maps a connection error to a fault. `answered`: whether a connection existed. */
 export function transportError(error: unknown, answered: boolean): FetchError {
   if (error instanceof FetchError) return error;
   const code = shownCode(error);

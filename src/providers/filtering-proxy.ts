@@ -19,12 +19,12 @@ import { connectionTo, hostResolver, type Lookup } from './resolve-host.ts';
 
 export interface FilteringProxyOptions {
   allowPrivateHosts: readonly string[];
-  /** Sum over all connections and both directions. */
+  /** Max bytes over all connections, in both directions. */
   maxBytes: number;
   lookup?: Lookup;
 }
 
-/** Per run; programs that fetch sequentially need a few. */
+/** Max connections per run; programs that fetch sequentially need a few. */
 const maxConnections = 32;
 const maxHeaderSize = 65_536;
 /** Hop-by-hop headers (RFC 9110, 7.6.1), and those between program and proxy. */
@@ -84,10 +84,10 @@ export async function openFilteringProxy(options: FilteringProxyOptions) {
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   return {
-    /** With user and password. */
+    /** Includes user and password. */
     url: `http://${credentials}@127.0.0.1:${port}`,
     port,
-    /** Why the last request was refused, which the program cannot distinguish from a site's answer; null if it was not. */
+    /** Why the last request was refused, or null. For the program, a refusal looks like a site's answer. */
     refusal: () => traffic.refusal,
     hasGiven: () => traffic.hasGiven,
     close: async () => {
@@ -118,10 +118,10 @@ class Traffic {
   keep(socket: Duplex): void {
     this.#sockets.add(socket);
     socket.once('close', () => this.#sockets.delete(socket));
-    socket.on('error', () => socket.destroy()); // either end may leave at any time
+    socket.on('error', () => socket.destroy()); // either end may close at any time
   }
 
-  /** Count the bytes of `source`; past the limit everything is closed. */
+  /** Count the bytes of `source`. Above the limit, everything is closed. */
   count(source: NodeJS.ReadableStream): void {
     source.on('data', (chunk: Buffer) => {
       this.#passed += chunk.length;
@@ -137,7 +137,7 @@ class Traffic {
     if (!this.#isUsedUp()) this.refusal = null;
   }
 
-  /** Errors: FetchError `too_large` past the limit. */
+  /** Errors: FetchError `too_large` above the limit. */
   refuseUsedUp(): void {
     if (this.#isUsedUp()) throw this.#tooLarge();
   }

@@ -1,7 +1,7 @@
 /**
  * Politeness: one request at a time per host, a gap between two, and none before the time the host requested. Callers
- * of a host that asked for a long pause, or was just unreachable, get a retry time. Past `maxHosts` idle hosts the
- * soonest free ones are dropped, which costs at most one gap.
+ * get a retry time if the host asked for a long pause or was just unreachable. Above `maxHosts` idle hosts, the ones
+ * that are free soonest are dropped, which costs at most one gap.
  */
 import type { Clock } from './clock.ts';
 import { FetchError } from './fetch-error.ts';
@@ -26,7 +26,7 @@ interface Host {
 }
 
 const maxHosts = 1000;
-/** Shortest retry time: a few requests of the waiting callers. */
+/** Min retry time: a few requests of the waiting callers. */
 const leastComebackMs = 1000;
 
 export class HostRateLimiter {
@@ -43,7 +43,7 @@ export class HostRateLimiter {
     return this.#hosts.size;
   }
 
-  /** Pause a host: at its request (Retry-After), or because of `fault`, which its callers get. Rejects waiting callers. */
+  /** Pause a host: by its request (Retry-After), or for a `fault`, which callers then get. Rejects waiting callers. */
   postpone(name: string, ms: number, fault: FetchError | null = null): void {
     const host = this.#hostOf(name);
     const until = this.#clock.monotonic() + ms;

@@ -1,6 +1,6 @@
 /**
  * One JSON request to a provider, without retry or time limit. Bodies may contain texts or keys and are never quoted.
- * Node's client has no limit of 300 s (as fetch), follows no redirects, and closes an aborted connection.
+ * Node's client, unlike fetch, has no limit of 300 s. It follows no redirects and closes an aborted connection.
  */
 
 import { type ClientRequest, type IncomingMessage, request as requestHttp } from 'node:http';
@@ -14,16 +14,16 @@ import type { Endpoint } from './provider-settings.ts';
 import { ProviderError, type ProviderFault } from './resilient-call.ts';
 
 export interface BytesRequest {
-  /** Relative to the endpoint's address, with a leading slash. */
+  /** Path relative to the endpoint's address, with a leading slash. */
   path: string;
   body: Uint8Array;
   contentType: string;
-  /** Of the answer. */
+  /** Max bytes of the answer. */
   maxBytes: number;
   signal: AbortSignal;
   /** Wall clock, ms, to read a Retry-After date. */
   wall: () => number;
-  /** The fault by the answer's text, for providers with unreliable statuses; null to use the status. */
+  /** The fault by the answer's text, for providers with unreliable statuses. Null: use the status. */
   faultOf?: ((status: number, answer: string) => ProviderFault | null) | undefined;
 }
 
@@ -105,7 +105,7 @@ async function post<Answer>(
       throw new ProviderError(provider, 'unreachable', `cannot be reached (${shownCode(error)})`);
     } finally {
       signal.removeEventListener('abort', leave);
-      if (!whole) sending.destroy(); // an answer that nobody reads would keep its connection
+      if (!whole) sending.destroy(); // an unread answer would keep its connection
     }
   }
 }
@@ -146,7 +146,7 @@ function openRequest(
 function responseTo(sending: ClientRequest, body: Uint8Array): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     sending.once('response', resolve);
-    sending.on('error', reject); // stays: a socket may break more than once
+    sending.on('error', reject); // not `once`: a socket may fail more than once
     sending.end(body);
   });
 }

@@ -1,4 +1,4 @@
-/** Prefixes that models were trained with: servers of open models do not add them. Source: the models' own cards. */
+/** Prefixes that models were trained with. Servers of open models do not add them. Source: the models' own cards. */
 import list from '../../models/model-prefixes.json' with { type: 'json' };
 
 export type InputType = 'query' | 'document';

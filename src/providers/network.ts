@@ -1,5 +1,5 @@
 /**
- * Whether this machine has a network: then some host or name server answers. Failures without one are `offline`. A few
+ * Whether this machine has a network: some host or name server answers. Failures without a network are `offline`. A few
  * in a row open the breaker `network`, which allows one attempt after each cooldown (actors/system/scheduler.ts).
  */
 import { randomBytes } from 'node:crypto';
@@ -21,7 +21,7 @@ export interface NetworkOptions {
 
 export type Network = ReturnType<typeof openNetwork>;
 
-/** Retry time after finding no network, ms. */
+/** Retry time if there is no network, ms. */
 const againAfterMs = 30_000;
 
 export function openNetwork({ breaker, probe, clock }: NetworkOptions) {
@@ -59,8 +59,8 @@ export function openNetwork({ breaker, probe, clock }: NetworkOptions) {
 
   return {
     /**
-     * Run `run`, which ends when a host has answered.
-     * Errors: those of `run`; FetchError `offline` in place of an unreachable or internal host without a network.
+     * Runs `run`, which must end when a host has answered.
+     * Errors: those of `run`; FetchError `offline` instead of an unreachable or internal host if there is no network.
      */
     async contact<Result>(run: () => Promise<Result>): Promise<Result> {
       try {
@@ -73,13 +73,13 @@ export function openNetwork({ breaker, probe, clock }: NetworkOptions) {
   };
 }
 
-/** Treats every fault as the host's. */
+/** Attributes every fault to the host. */
 export const unjudgedNetwork: Network = { contact: (run) => run() };
 
 /** ms per attempt, two attempts. */
 const probeTimeoutMs = 2000;
 const probeTries = 2;
-/** A name server of `com`. A resolver that denies it denies everything. */
+/** A name server of `com`. A resolver that denies it denies every name. */
 const lastingName = 'a.gtld-servers.net';
 
 /**
@@ -104,6 +104,6 @@ export async function nameServerAnswers(
 }
 
 function askNameServer(name: string): Promise<string[]> {
-  // A new one each time, to read the current name servers.
+  // A new resolver each time, to read the current name servers.
   return new Resolver({ timeout: probeTimeoutMs, tries: probeTries }).resolve4(name);
 }

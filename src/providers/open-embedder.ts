@@ -1,6 +1,6 @@
 /**
  * `voyage`, `cohere`, `jina` and `ollama` have their own formats; all others are OpenAI-compatible. Only the model's
- * tokenizer counts tokens, so texts are sent whole, unless far too long, and cut step by step when refused.
+ * tokenizer can count tokens. So texts are sent whole, unless far too long, and shortened step by step when refused.
  */
 import { findBadRows } from '../compute/embedding/pool-vectors.ts';
 import { nativeDimOf } from '../domain/known-models.ts';

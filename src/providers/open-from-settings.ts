@@ -12,7 +12,7 @@ import { endpointRecognizer, type Recognizer } from './transcription.ts';
 
 /**
  * The reranker of `reranker.*`, for kind `api`, and its name: model and provider, if set. Breaker: `<provider>-rerank`.
- * Errors: TypeError without an address, which the settings' validation prevents.
+ * Errors: TypeError without an address; the validation of settings prevents that.
  */
 export function rerankerOf(settings: ProviderSettings, surroundings: CallSurroundings) {
   const { reranker, secrets, resilience } = settings;

@@ -40,9 +40,9 @@ interface EndpointSource {
 }
 
 export interface ProviderBreaker extends CircuitBreaker {
-  /** An open breaker stays so until a call after its cooldown. */
+  /** An open breaker stays open until a call after its cooldown. */
   state(): BreakerState;
-  /** How long a call would be refused, ms; 0: it would go through. Makes no call. */
+  /** How long calls will be refused, ms; 0: a call would be sent. Makes no call. */
   waitMs(): number;
 }
 
@@ -72,7 +72,7 @@ export function embeddingEndpoint(provider: string, settings: ProviderSettings):
   throw new ProviderError(provider, 'unconfigured', `no address is set for it: set ${variable}`);
 }
 
-/** The same; null without an address. */
+/** The same, but null without an address. */
 export function findEmbeddingEndpoint(provider: string, settings: ProviderSettings): Endpoint | null {
   const { embedder, secrets } = settings;
   const own = provider === embedder.provider ? { base_url: embedder.base_url, credentials: secrets.embedder } : unset;

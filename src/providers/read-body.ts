@@ -8,23 +8,23 @@ import { FetchError, transportError } from './fetch-error.ts';
 
 /** Node 20 has no zstd. Brotli is accepted but not requested: its decoder may take megabytes. */
 export const acceptEncoding = 'gzip, deflate';
-/** A server that compresses compressed content makes two; more is malicious. */
+/** A server that compresses compressed content makes two layers. More are malicious. */
 const maxLayers = 3;
-/** Known but unrequested encodings. Other words are mistakes, which browsers ignore. */
+/** Known encodings that were not requested. Other words are mistakes, which browsers ignore. */
 const unknownPackings = new Set(['zstd', 'compress', 'x-compress', 'dcb', 'dcz', 'exi', 'pack200-gzip', 'aes128gcm']);
 const chunkSize = 65_536;
 /** Brotli: 4 MB, the usual maximum for web pages. The allocator hardly returns larger windows. */
 const maxWindowBits = 22;
-/** Brotli: bytes collected before decoding. Audio may be longer, but is never compressed. */
+/** Brotli: max bytes collected before decoding. Audio may be longer, but is never compressed. */
 const maxGatheredBytes = 10_000_000;
 
 type Chunk = Buffer<ArrayBuffer>;
 
-/** Allowance without a reservation; enough for most pages. */
+/** Bytes that need no reservation; enough for most pages. */
 const freeBytes = 1_000_000;
 
 export interface ReadBodyOptions {
-  /** Return the first `maxBytes`, or what can be read, instead of an error. */
+  /** Return the first `maxBytes`, or the readable part, instead of an error. */
   cut: boolean;
   /** Reserves bytes for a large body before it continues; null if available at once. */
   takeRoom: (bytes: number) => Promise<void> | null;
@@ -55,7 +55,7 @@ export async function readBody(
 }
 
 export interface WriteBodyOptions extends Pick<ReadBodyOptions, 'takeRoom'> {
-  /** Gets each piece after the previous one; the bytes are invalid afterwards. */
+  /** Called with each piece after the previous call has ended. The bytes are invalid afterwards. */
   write: (bytes: Uint8Array) => Promise<void>;
 }
 
@@ -67,7 +67,7 @@ export async function writeBody(
 ): Promise<void> {
   const body = unpackedBody(answer, maxBytes, false, takeRoom)[Symbol.asyncIterator]();
   for (;;) {
-    // Errors of `write` are no fault of the answer.
+    // Errors of `write` are not faults of the answer.
     const { done, value } = await body.next().catch((error: unknown) => {
       throw bodyError(error);
     });
@@ -77,7 +77,7 @@ export async function writeBody(
   }
 }
 
-/** A body with all encodings removed. Errors: FetchError `too_large` past `maxBytes` unless cut. */
+/** A body with all encodings removed. Errors: FetchError `too_large` above `maxBytes`, unless `cut`. */
 function unpackedBody(
   answer: IncomingMessage,
   maxBytes: number,
@@ -122,7 +122,7 @@ async function* unpacked(
 ): AsyncGenerator<Chunk> {
   const packed = source[Symbol.asyncIterator]();
   const first = await packed.next();
-  if (first.done === true) return; // an answer without a body may still name its packing
+  if (first.done === true) return; // an answer without a body may still have an encoding
   if (packing === 'br' && brotliWindowBits(first.value[0] ?? 0) > maxWindowBits) {
     throw needsTooMuch();
   }
@@ -132,7 +132,7 @@ async function* unpacked(
   };
   const input = packing === 'br' ? await gathered(whole(), takeRoom) : whole();
   const unpacker = unpackerOf(packing, first.value[0] ?? 0);
-  // The loop below also throws the errors of both ends.
+  // The loop below also throws errors of both ends.
   yield* pipeline(input, unpacker, () => {}) as AsyncIterable<Chunk>;
 }
 
@@ -146,7 +146,7 @@ async function gathered(source: AsyncIterable<Chunk>, takeRoom: ReadBodyOptions[
     if (size > maxGatheredBytes) throw needsTooMuch();
     if (size > freeBytes) await takeRoom(chunk.length);
   }
-  await takeRoom(Number.POSITIVE_INFINITY); // which only the first of all bodies gets
+  await takeRoom(Number.POSITIVE_INFINITY); // granted only to the first body in line
   return packed;
 }
 

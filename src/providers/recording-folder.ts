@@ -1,4 +1,4 @@
-/** Temporary files of recordings in the data folder; those of a killed process are deleted when the library opens. */
+/** Temporary files of recordings in the data folder. Opening the library deletes those of a killed process. */
 import { type FileHandle, mkdir, mkdtemp, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 
@@ -15,7 +15,7 @@ export function openRecordingFolder(root: string) {
       let file: FileHandle | null = await open(path, 'wx', 0o600);
       let writing: Promise<unknown> = Promise.resolve();
       const finish = async () => {
-        await writing.catch(() => {}); // who wrote has the error
+        await writing.catch(() => {}); // the writer reports the error
         const open = file;
         file = null;
         await open?.close();
@@ -30,7 +30,7 @@ export function openRecordingFolder(root: string) {
           await writing;
         },
         finish,
-        /** Deletes the folder after a pending write. */
+        /** Waits for a pending write, then deletes the folder. */
         async remove() {
           await finish();
           await rm(dir, { recursive: true, force: true });

@@ -1,6 +1,6 @@
 /**
  * Calls to an outside provider: a deadline, few jittered retries from one budget, a breaker that each attempt asks, and
- * a time limit per attempt that closes its socket. No pause begins that would exceed the deadline.
+ * a time limit per attempt that closes its socket. No pause begins if it would end after the deadline.
  */
 import { fullBudget, noteRequest, retryDelayMs, takeRetry } from '../compute/retries.ts';
 import { traced } from '../compute/span.ts';
@@ -32,7 +32,7 @@ export interface CallOptions {
   signal?: AbortSignal | undefined;
   /** For all attempts and pauses; optional. */
   deadlineMs?: number | undefined;
-  /** False: no further attempt, as the caller has used a part of the answer. */
+  /** Returns false for no further attempt, because the caller has used a part of the answer. */
   mayRetry?: () => boolean;
 }
 
@@ -90,7 +90,7 @@ export function resilientCall({ provider, breaker, retry, timeoutMs, clock, rand
   }
 }
 
-/** Ends even if the attempt ignores its signal. Errors: ProviderError `timeout`, the caller's abort reason. */
+/** Ends even if the attempt ignores its signal. Errors: ProviderError `timeout`; the caller's abort reason. */
 export function limited<Result>(
   { provider, clock }: Pick<CallParts, 'provider' | 'clock'>,
   attempt: (signal: AbortSignal) => Promise<Result>,
@@ -109,16 +109,16 @@ interface FaultRule {
   retryable: boolean;
   /** No later attempt can succeed. */
   permanent: boolean;
-  /** Counts against the provider in its breaker; otherwise it has proved that it answers. */
+  /** Whether its breaker counts it as a failure. Otherwise the provider has proved that it answers. */
   againstProvider: boolean;
-  /** One text of the batch may be the cause: the others may succeed without it. */
+  /** One text of the batch may be the cause, so the others may succeed without it. */
   mayBeOneText: boolean;
 }
 
 const no: FaultRule = { retryable: false, permanent: false, againstProvider: false, mayBeOneText: false };
 const rules = {
   unconfigured: { ...no, permanent: true },
-  /** Other 4xx: the request is wrong for this provider. */
+  /** Other 4xx: the provider rejects the request. */
   refused: { ...no, permanent: true, mayBeOneText: true },
   /** 401 and 403. */
   unauthorized: { ...no, permanent: true },
@@ -130,7 +130,7 @@ const rules = {
   redirected: { ...no, permanent: true },
   /** No complete answer within one attempt's time. */
   timeout: { ...no, retryable: true, againstProvider: true },
-  /** No connection, or it broke. */
+  /** No connection, or the connection failed. */
   unreachable: { ...no, retryable: true, againstProvider: true },
   /** The answer is not JSON: a gateway's page, truncated, compressed. */
   not_json: { ...no, retryable: true, againstProvider: true },
@@ -172,7 +172,7 @@ export class ProviderError extends Error {
   }
 }
 
-/** No call: the provider's breaker is open. The attempt does not count; retry after `retryAfterMs`. A `reason` is noted with the job. */
+/** No call: the provider's breaker is open. Not an attempt; retry after `retryAfterMs`. The job stores a `reason`. */
 export class BreakerOpenError extends Error {
   readonly code = 'breaker_open';
   readonly retryable = false;

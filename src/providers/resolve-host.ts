@@ -1,4 +1,4 @@
-/** Resolves an untrusted host once per connection, which uses only the checked addresses: later answers do not count. */
+/** Resolves an untrusted host once per connection, which uses only the checked addresses and never looks up again. */
 import { lookup as lookupAddresses } from 'node:dns/promises';
 import type { LookupFunction } from 'node:net';
 import type { AddressPolicy } from '../compute/web/address-policy.ts';
@@ -10,12 +10,12 @@ export interface ResolvedAddress {
   family: number;
 }
 
-/** Every address of a name. Errors: as of node:dns. */
+/** Returns every address of a name. Errors: as of node:dns. */
 export type Lookup = (hostname: string) => Promise<readonly ResolvedAddress[]>;
 
-/** Lookups that may wait for the system's resolver, which runs one or two at a time. */
+/** Max look-ups that wait for the system's resolver, which runs one or two at a time. */
 const maxLookups = 64;
-/** Names the setting that allows it. */
+/** The message names the setting that allows the address. */
 const blockedAddress = 'blocked address: fetch.allow_private_hosts does not list it';
 /** Time before the next address is tried; Node's 250 ms are too short for far hosts (nodejs/node#54359). */
 const nextAddressAfterMs = 1000;
@@ -23,7 +23,7 @@ const nextAddressAfterMs = 1000;
 const noSuchName: ReadonlySet<string> = new Set(['ENOTFOUND', 'ENODATA', 'EAI_NODATA', 'EAI_NONAME']);
 
 /**
- * Names to allowed addresses. `isForgeable`: an interceptor may have redirected here.
+ * Resolves names to allowed addresses. `isForgeable`: an interceptor may have redirected here.
  * Errors: FetchError `no_such_name`, `dns`, `blocked_address`, `blocked_name`, `blocked_redirect`.
  */
 export function hostResolver(
@@ -63,7 +63,7 @@ export function hostResolver(
   };
 }
 
-/** Options of a connection to these addresses; its lookup is not called for literals, which were checked before. */
+/** Options of a connection to these addresses. Its lookup is not called for literals, which are checked before. */
 export function connectionTo(addresses: readonly ResolvedAddress[]) {
   const lookup: LookupFunction = (_hostname, options, callback) => {
     const [first] = addresses;

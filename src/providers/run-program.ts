@@ -34,18 +34,18 @@ export class ProgramError extends Error {
   }
 }
 
-/** How long escaped child processes may keep its pipes open after its end, ms. */
+/** Max time that escaped child processes may keep its pipes open after its end, ms. */
 const heldPipesMs = 1000;
 const maxComplaintBytes = 8192;
 
-/** Finds a program in `searchPath` like a shell in PATH; a path is used as is. Null if there is no executable. */
+/** Finds a program in `searchPath`, as a shell does in PATH; a path is used as is. Null if it is not executable. */
 export function findProgram(name: string, searchPath: string): string | null {
   if (isAbsolute(name)) return isRunnable(name) ? name : null;
   const folders = searchPath.split(delimiter).filter((folder) => isAbsolute(folder));
   return folders.map((folder) => join(folder, name)).find(isRunnable) ?? null;
 }
 
-/** An exit code is no error. Errors: ProgramError; the signal's reason. */
+/** An exit code is not an error. Errors: ProgramError; the signal's reason. */
 export function runProgram(run: ProgramRun): Promise<ProgramResult> {
   const { program, args, env, cwd, input = '', maxOutputBytes, nice = 10, signal } = run;
   return new Promise((resolve, reject) => {
@@ -58,7 +58,7 @@ export function runProgram(run: ProgramRun): Promise<ProgramResult> {
     const kill = () => killGroup(child.pid);
     signal.addEventListener('abort', kill, { once: true });
     child.once('spawn', () => unlessGone(() => setPriority(child.pid ?? 0, nice)));
-    child.stdin.on('error', () => {}); // it need not read what it is given: its exit code says how it fared
+    child.stdin.on('error', () => {}); // the program need not read its input; its exit code shows the result
     child.stdin.end(input);
     child.stdout.on('data', (chunk: Buffer) => {
       size += chunk.length;
@@ -76,12 +76,12 @@ export function runProgram(run: ProgramRun): Promise<ProgramResult> {
     });
     let letGo: NodeJS.Timeout | undefined;
     child.once('exit', () => {
-      kill(); // what it leaves behind would hold its pipes open
+      kill(); // processes that it leaves would keep its pipes open
       const close = () => {
         child.stdout.destroy();
         child.stderr.destroy();
       };
-      // After a turn of the event loop, so pending data is still read if this process was blocked.
+      // After a turn of the event loop, so that pending data is read even if this process was blocked.
       letGo = setTimeout(() => setImmediate(close), heldPipesMs);
     });
     child.once('close', (code, by) => {
@@ -111,7 +111,7 @@ function isRunnable(path: string): boolean {
     accessSync(path, constants.X_OK);
     return statSync(path).isFile();
   } catch {
-    // These calls only throw to say no.
+    // These calls throw only if the answer is no.
     return false;
   }
 }

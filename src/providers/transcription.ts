@@ -1,7 +1,7 @@
 /**
  * Transcribes recordings by the configured command or, without one, by the endpoint; chosen once, at startup. Long ones
- * are decoded and recognized in pieces of five minutes, cut where it is quiet, which bounds memory and temporary files.
- * One at a time: recognizers use every core.
+ * are decoded and recognized in parts of five minutes, cut at quiet places, which limits memory and temporary files.
+ * One at a time, because recognizers use every core.
  */
 import { open, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, extname, join } from 'node:path';
@@ -27,19 +27,19 @@ export type Transcription = ReturnType<typeof openTranscription>;
 export interface Recording {
   path: string;
   dir: string;
-  /** Called after each piece; what it throws ends the work. */
+  /** Called after each part. If it throws, the work ends. */
   goOn: () => Promise<void>;
 }
 
 const pieceS = 300;
-/** Longest recording, in seconds: 250 MB of the thinnest sound are days. */
+/** Max length of a recording, seconds: 250 MB of the most compressed sound are days. */
 const maxRecordingS = 24 * 3600;
-/** A piece this much shorter, in seconds, is not the last: decoders round. */
+/** A part that is this much shorter, seconds, is not necessarily the last: decoders round. */
 const slackS = 1;
-/** A rest this short, in seconds, contains no word. */
+/** A remainder this short, seconds, contains no word. */
 const leastS = 0.2;
 
-/** What can be used, from settings and installed programs. Runs nothing. */
+/** Finds usable recognizers, from settings and installed programs. Runs nothing. */
 export function findTranscription(settings: TranscriptionSettings): FoundTranscription {
   const { command, base_url } = settings.transcribe;
   const ffmpeg = findProgram('ffmpeg', settings.program_path) !== null;
@@ -55,7 +55,7 @@ export function findTranscription(settings: TranscriptionSettings): FoundTranscr
   return none('no speech recognizer: set transcribe.command or transcribe.base_url');
 }
 
-/** `endpoint`: that of the settings, where they have one. */
+/** `endpoint`: the endpoint of the settings, if set. */
 export function openTranscription(settings: TranscriptionSettings, endpoint: Recognizer | null) {
   const found = findTranscription(settings);
   const env = { PATH: settings.program_path, LANG: 'C.UTF-8' };
@@ -68,7 +68,7 @@ export function openTranscription(settings: TranscriptionSettings, endpoint: Rec
   return {
     found,
     /**
-     * What is said in a recording, in order.
+     * The words spoken in a recording, in order.
      * Errors: FetchError, ProviderError, BreakerOpenError; the signal's reason.
      */
     async transcribe(recording: Recording, signal: AbortSignal): Promise<Cue[]> {
@@ -116,7 +116,7 @@ export interface Sound {
   path: string;
   /** Its own folder, for temporary files. */
   dir: string;
-  /** Length of this piece in seconds; null if unknown. */
+  /** Length of this part in seconds; null if unknown. */
   lengthS: number | null;
 }
 
@@ -128,7 +128,7 @@ export interface Recognizer {
   recognize(sound: Sound, signal: AbortSignal): Promise<Cue[]>;
 }
 
-/** Words between blanks; quotes group words. Null for an unclosed quote. */
+/** Splits a line into words; quotes group words. Null for an unclosed quote. */
 export function commandWords(line: string): string[] | null {
   const words: string[] = [];
   let word: string | null = null;
@@ -207,9 +207,9 @@ async function cuesIn(dir: string, names: readonly string[]): Promise<Cue[] | nu
 
 /* OpenAI's `POST /audio/transcriptions`, with timed segments until a model refuses them. */
 
-/** Limit of such endpoints; five minutes of samples are 10 MB. */
+/** Max file size of such endpoints. Five minutes of samples are 10 MB. */
 const maxFileBytes = 25_000_000;
-/** Five minutes of speech with words and segments. */
+/** Max size of an answer: five minutes of speech with words and segments. */
 const maxAnswerBytes = 16 * 1024 * 1024;
 
 export function endpointRecognizer({ endpoint, model, call, wall }: EndpointOptions & { model: string }): Recognizer {
@@ -247,7 +247,7 @@ export function endpointRecognizer({ endpoint, model, call, wall }: EndpointOpti
       if (!isTranscript || typeof answer.text !== 'string') {
         throw new ProviderError(endpoint.provider, 'bad_answer', 'no text in the answer');
       }
-      // A text without times spans the piece.
+      // A text without times covers the whole part.
       return readTranscript(JSON.stringify(answer), 'json').map((cue) =>
         cue.startS === null ? { ...cue, startS: 0, endS: lengthS } : cue,
       );

@@ -25,12 +25,12 @@ import { connectionTo, hostResolver, type Lookup, type ResolvedAddress } from '.
 export interface WebFetchOptions {
   allowPrivateHosts: readonly string[];
   perHostGapMs: number;
-  /** For one fetch with all redirects, ms. */
+  /** Max time of one fetch with all redirects, ms. */
   timeoutMs: number;
-  /** Per decoded body. */
+  /** Max bytes of a decoded body. */
   maxBytes: number;
   userAgent: string;
-  /** Distinguishes a host that is down from a missing network; not for hosts in `allowPrivateHosts`. */
+  /** Distinguishes a host that is down from a missing network. Not used for hosts in `allowPrivateHosts`. */
   network?: Network;
   lookup?: Lookup;
   clock?: Clock;
@@ -42,7 +42,7 @@ export interface WebRequest {
   headers?: Readonly<Record<string, string>>;
   maxBytes?: number;
   timeoutMs?: number;
-  /** With more callers waiting for the host, fails with `host_waits` (default: no limit). */
+  /** Fails with `host_waits` if more callers wait for the host (default: no limit). */
   maxAhead?: number;
   /** Examines an answer's head and may choose a sink for its body; an error ends the fetch. Not called for redirects. */
   admit?: (head: AnswerHead, url: URL) => BodySink | undefined;
@@ -52,14 +52,14 @@ export interface WebRequest {
 export interface BodySink {
   /** The next piece follows when this one is taken; its bytes are then invalid. */
   write(bytes: Uint8Array): Promise<void>;
-  /** Of the decoded body; overrides the request's. */
+  /** Max bytes of the decoded body; overrides the request's limit. */
   maxBytes: number;
-  /** Of the whole fetch; overrides the request's. */
+  /** Max time of the whole fetch, ms; overrides the request's limit. */
   timeoutMs: number;
 }
 
 export interface AnswerHead {
-  /** Of the last hop, never a followed redirect. */
+  /** Status of the last hop; never that of a followed redirect. */
   status: number;
   /** Lower-case names, joined if repeated; no cookies or control characters. */
   headers: Readonly<Record<string, string>>;
@@ -68,7 +68,7 @@ export interface AnswerHead {
 export interface WebAnswer extends AnswerHead {
   /** Final address without name and password. */
   finalUrl: string;
-  /** Decoded. For statuses other than 2xx the readable beginning. */
+  /** Decoded. For statuses other than 2xx: the readable beginning. */
   body: Uint8Array;
   /** Redirecting addresses in order, without names and passwords. */
   redirects: string[];
@@ -76,18 +76,18 @@ export interface WebAnswer extends AnswerHead {
   follow(address: string): Promise<WebAnswer>;
 }
 
-/** Errors: FetchError; the signal's reason. A status is no error: see `statusError`. */
+/** Errors: FetchError; the signal's reason. A status is not an error: see `statusError`. */
 export type WebFetch = (url: string, request: WebRequest) => Promise<WebAnswer>;
 
 const maxRedirects = 5;
 const redirectStatuses = new Set([301, 302, 303, 307, 308]);
-/** Error answers are read only far enough to classify them. */
+/** Max bytes of an error answer, enough to classify it. */
 const maxErrorBytes = 65_536;
 /** Some sites send long policies and many cookies; Node's default is 16 KB. */
 const maxHeaderSize = 65_536;
-/** For large bodies, over all fetches, in addition to the first one. */
+/** Max memory of large bodies over all fetches, in addition to the first body. */
 const roomBytes = 10_000_000;
-/** How long an unreachable host is not called, ms, so its other pages need not find out. */
+/** Pause after an unreachable host, ms, so that its other pages do not each try it. */
 const unreachedPauseMs = 60_000;
 const ownedByOrigin = new Set(['authorization', 'cookie', 'proxy-authorization']);
 
@@ -193,7 +193,7 @@ export function createWebFetch(options: WebFetchOptions): WebFetch {
   };
 }
 
-/** Null for 2xx (except an unrequested part) and for 304, which only conditional requests get. Else a FetchError. */
+/** Null for 2xx (except an unrequested part) and for 304, which only conditional requests get; else a FetchError. */
 export function statusError({ status, headers }: WebAnswer, clock: Clock = systemClock): FetchError | null {
   const isWhole = status >= 200 && status < 300 && (status !== 206 || isAll(headers['content-range']));
   if (isWhole || status === 304) return null;
@@ -210,7 +210,7 @@ function isAll(contentRange: string | undefined): boolean {
   return Number(first) === 0 && Number(last) + 1 === Number(length);
 }
 
-/** Send a request and wait for the answer's head; `onConnected` runs once connected. Errors: FetchError; the signal's reason. */
+/** Send a request and wait for the answer's head. Errors: FetchError; the signal's reason. */
 function openHop(
   url: URL,
   addresses: readonly ResolvedAddress[],
@@ -223,7 +223,7 @@ function openHop(
     const request = (url.protocol === 'https:' ? requestHttps : requestHttp)(shown(url), {
       headers,
       agent: false,
-      // Parse as browsers do: line ends without CR, folded lines, a length with chunks. Safe, as no other answer uses this connection.
+      // Parse like browsers: no CR, folded lines, a length with chunks. Safe: no other answer uses this connection.
       insecureHTTPParser: true,
       signal,
       maxHeaderSize,
@@ -237,9 +237,9 @@ function openHop(
       }),
     );
     request.once('response', resolve);
-    // Stays, as a socket may fail twice. A limit's error takes precedence.
+    // Not `once`, as a socket may fail twice. The error of a limit takes precedence.
     request.on('error', (error) => reject(signal.aborted ? signal.reason : transportError(error, isConnected)));
-    // Neither event follows if the server switches protocols.
+    // If the server switches protocols, neither event follows.
     request.once('close', () =>
       reject(new FetchError('broken_answer', 'the answer broke off or is not HTTP (unknown)')),
     );
@@ -269,7 +269,7 @@ function webUrl(text: string, base?: URL): URL {
   return url;
 }
 
-/** A fragment survives a redirect without one (Fetch standard, "location URL"). A redirect brings no name and password. */
+/** A redirect without a fragment keeps the old one (Fetch standard, "location URL"), and no name and password. */
 function redirectTarget(location: string, from: URL): URL {
   const target = webUrl(location, from);
   if (target.hash === '') target.hash = from.hash;
@@ -294,7 +294,7 @@ function shown(url: URL): string {
   return open.href;
 }
 
-/** Without values that have control characters: an `etag` could not be sent back. */
+/** Drops values with control characters: an `etag` with one could not be sent back. */
 function plainHeaders({ headers }: IncomingMessage): Record<string, string> {
   return Object.fromEntries(
     Object.entries(headers).flatMap(([name, value]) =>

@@ -1,4 +1,4 @@
-/** Maps yt-dlp's messages to faults. Others are quoted without addresses, quotations and anything from this machine. */
+/** Maps yt-dlp's messages to faults. Others are quoted without addresses, quotations, and details of this machine. */
 import { stripVTControlCharacters } from 'node:util';
 import list from '../../models/yt-dlp-faults.json' with { type: 'json' };
 import { FetchError, type FetchErrorOptions, type FetchFault } from './fetch-error.ts';
@@ -11,7 +11,7 @@ interface Sign {
   pattern: string;
   code: FetchFault;
   message: string;
-  /** A site that refuses this service is left alone for an hour; an unreleased video is checked again after six. */
+  /** A site that refuses this service is paused for an hour. An unreleased video is checked again after six hours. */
   options?: FetchErrorOptions;
 }
 
@@ -20,7 +20,7 @@ const signs = (list as readonly Sign[]).map((sign) => ({
   pattern: new RegExp(sign.pattern, sign.flags ?? 'i'),
 }));
 
-/** Network errors, about which the proxy knows more. */
+/** Network errors, for which the proxy has better information. */
 const networkSign =
   /HTTP Error (?:403|50\d)|Tunnel connection failed|urlopen error|timed out|IncompleteRead|Connection|Remote end|fragment \d+ not found/i;
 

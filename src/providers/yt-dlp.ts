@@ -1,6 +1,6 @@
 /**
- * Describes videos and lists by yt-dlp (docs/video.md), and loads the sound of a video. One run per host at a time, with
- * a proxy that enforces the address policy, an own folder and environment, and a Python guard against bypassing it.
+ * Describes videos and lists by yt-dlp (docs/video.md), and downloads the sound of a video. One run per host at a time,
+ * with a proxy that enforces the address policy, its own folder and environment, and a Python guard against bypasses.
  */
 
 import { mkdirSync } from 'node:fs';
@@ -20,36 +20,36 @@ import { ytDlpFault } from './yt-dlp-faults.ts';
 export interface YtDlpOptions
   extends Pick<YtDlpRun, 'searchPath' | 'tempDir'>,
     Pick<WebFetchOptions, 'allowPrivateHosts' | 'perHostGapMs' | 'network' | 'lookup' | 'clock'> {
-  /** Per run, ms, without the wait for the host's turn. */
+  /** Max time per run, ms, without waiting for the host's turn. */
   timeoutMs: number;
 }
 
 export interface YtDlpVersion {
   version: string;
-  /** Whether the guard works; a build with its own Python has only the proxy option. */
+  /** Whether the guard works. A build with its own Python has only the proxy option. */
   guarded: boolean;
 }
 
 export interface YtDlpRequest {
   signal: AbortSignal;
-  /** With more callers waiting for the host, fails with `host_waits`. */
+  /** Fails with `host_waits` if more callers wait for the host. */
   maxAhead: number;
 }
 
 export interface SoundRequest extends YtDlpRequest {
   /** Target file, on the disk of `tempDir`; replaced if it exists. */
   path: string;
-  /** For all downloads of the run. */
+  /** Max bytes of all downloads of the run. */
   maxBytes: number;
-  /** Per run, ms, without the wait for the host's turn. */
+  /** Max time per run, ms, without waiting for the host's turn. */
   timeoutMs: number;
 }
 
 export type YtDlp = ReturnType<typeof openYtDlp>;
 
-/** A page of a large site is 1 to 2 MB, and a video takes a few requests. */
+/** Max traffic of a run. A page of a large site is 1 to 2 MB, and a video takes a few requests. */
 const maxTrafficBytes = 100_000_000;
-/** Faults after which the whole site is left alone. */
+/** Faults after which the whole site is paused. */
 const enough: ReadonlySet<string> = new Set(['challenge', 'http_status']);
 
 /** No prompts, and few retries: the job retries. */
@@ -70,7 +70,7 @@ const describeArgs = [
 
 /** Start of the sound's file name; the site decides the extension. */
 const soundName = 'sound.';
-/** In the spoken language, at speech quality. Only Python downloaders: ffmpeg would bypass the guard and is hidden. */
+/** The spoken language, at speech quality. Only Python downloaders: ffmpeg would bypass the guard and is hidden. */
 const soundArgs = [
   ...['--no-playlist', '--playlist-items', '1', '--format-sort', 'lang,+res,abr:64'],
   ...['--format', '(ba/b)[protocol~="^(?:https?|http_dash_segments|m3u8|m3u8_native)$"]'],
@@ -80,7 +80,7 @@ const soundArgs = [
 ];
 
 const versionArgs = ['--ignore-config', '--version'];
-/** Its version needs no network; nothing listens at this loopback port. */
+/** For a run without network, such as asking the version: nothing listens at this loopback port. */
 const nowhere = { url: 'http://127.0.0.1:9', port: 9 };
 const versionLimits = { maxBytes: 16_000_000, timeoutMs: 30_000 };
 
@@ -135,11 +135,11 @@ export function openYtDlp(options: YtDlpOptions) {
       return { version, guarded: await wasGuarded(dir) };
     });
   };
-  /** By file, so that a newly installed one is asked. */
+  /** By file, so that the version of a newly installed program is read. */
   const versions = new Map<string, Promise<YtDlpVersion>>();
 
   return {
-    /** Why it cannot be used, or null. Looks again each time. */
+    /** Why it cannot be used, or null. Checks again at each call. */
     missing: () => (findYtDlp(searchPath) === null ? notInstalled : null),
     /** Cached; null if not installed. Errors: FetchError if it does not work; the signal's reason. */
     version: (signal: AbortSignal): Promise<YtDlpVersion | null> => {
@@ -147,7 +147,7 @@ export function openYtDlp(options: YtDlpOptions) {
       if (program === null) return Promise.resolve(null);
       const asked = versions.get(program) ?? askVersion(signal);
       versions.set(program, asked);
-      asked.catch(() => versions.delete(program)); // the caller has the error; the next call tries again
+      asked.catch(() => versions.delete(program)); // the caller gets the error; the next call tries again
       return asked;
     },
     /** JSON of a video with its captions, or of a list with its first two entries. Errors: FetchError; the signal's reason. */
@@ -182,15 +182,15 @@ interface YtDlpRun {
 }
 
 const programName = 'yt-dlp';
-/** The JSON of a video with automatic captions in 150 languages is about 1 MB. */
+/** Max output. The JSON of a video with automatic captions in 150 languages is about 1 MB. */
 const maxOutputBytes = 16_000_000;
 
-/** File that proves the guard was loaded. */
+/** File that proves that the guard was loaded. */
 const guardMark = 'guarded';
 
 /**
- * Python runs a module `sitecustomize` at startup. Its audit hook sees every connection, datagram and lookup of Python
- * code, and can prevent it (PEP 578). Files cannot grow past the limit. This is no sandbox for hostile code.
+ * Python runs a module `sitecustomize` at startup. Its audit hook sees every connection, datagram and look-up of Python
+ * code, and can prevent it (PEP 578). Files cannot grow above the limit. It is not a sandbox for hostile code.
  */
 const guard = `import os, resource, sys
 _most = int(os.environ['READBACK_MAX_FILE_BYTES'])
@@ -213,10 +213,10 @@ open(os.path.join(os.path.dirname(os.path.abspath(__file__)), '${guardMark}'), '
 
 const notInstalled = `${programName} is not installed (see docs/video.md)`;
 
-/** Null if not installed. Looks again each time. */
+/** Null if not installed. Checks again at each call. */
 const findYtDlp = (searchPath: string): string | null => findProgram(programName, searchPath);
 
-/** `use` gets the output and the folder, which is then deleted. Errors: FetchError; the signal's reason; `use`'s. */
+/** `use` gets output and folder, which is deleted afterwards. Errors: FetchError; the signal's reason; `use`'s. */
 async function runYtDlp<T>(
   { searchPath, tempDir, clock, args, proxy, limits, signal }: YtDlpRun,
   use: (result: ProgramResult, dir: string) => Promise<T> | T,
@@ -245,7 +245,7 @@ async function runYtDlp<T>(
         READBACK_MAX_FILE_BYTES: String(limits.maxBytes),
       },
       cwd: dir,
-      input: `--proxy ${proxy.url}\n`, // not among the arguments, which everybody on the machine may see
+      input: `--proxy ${proxy.url}\n`, // not an argument, which every user of the machine may see
       maxOutputBytes,
       signal: AbortSignal.any([signal, stop.signal]),
     });

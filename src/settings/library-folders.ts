@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { defaultLibrary } from '../domain/access.ts';
 import { type Settings, SettingsError, variableName } from './read-settings.ts';
 
-/** Whether libraries are in PostgreSQL, which alone knows their names. */
+/** Whether libraries are in PostgreSQL. Then only the database knows their names. */
 export const isClustered = ({ secrets: { cluster } }: Settings): boolean => cluster.database_url !== null;
 
 /** Folder of the local copies of PostgreSQL libraries. */

@@ -1,4 +1,4 @@
-/** Reads the environment into typed settings, secrets apart, and reports all faults at once; nothing else reads it. */
+/** Reads the environment (nothing else does) into typed settings and secrets. Reports all faults at once. */
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { z } from 'zod';
@@ -23,11 +23,11 @@ export class SettingsError extends Error {
 
 const shownLength = 80;
 
-/** A value for messages: without secrets and address parts that may be secret, cut, on one line. */
+/** A value for messages: on one line, shortened, without secrets and address parts that may be secret. */
 function shown(variable: Variable, text: string): string {
   if (metaOf(variable.schema).secret === true) return '(hidden)';
   const [before, ...parameters] = text.split('?');
-  // A password may contain a question mark, and a parameter an `@`.
+  // A password may contain a question mark, and a parameter may contain an `@`.
   if (parameters.some((each) => each.includes('@'))) return '(hidden)';
   const open = before.replace(/^.*@/s, '(hidden)@') + (parameters.length > 0 ? '?(hidden)' : '');
   return JSON.stringify(open.length > shownLength ? `${open.slice(0, shownLength)}…` : open);
@@ -176,7 +176,7 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings {
   return separateSecrets(settings);
 }
 
-/** Faults inside a list setting: place and kind, in words of the schema only. Values and names of unknown fields may be secret. */
+/** Max faults inside a list setting: place and kind only, because values and unknown names may be secret. */
 const maxFaults = 10;
 
 function placeOf(path: readonly PropertyKey[]): string {
@@ -252,7 +252,7 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // Not JSON: the schema refuses the text and explains the type.
+    // Not JSON: the schema will refuse the text and explain the type.
     return text;
   }
 }

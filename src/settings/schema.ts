@@ -12,9 +12,9 @@ interface SettingMeta {
   description: string;
   /** Hidden in error messages and settings routes. */
   secret?: boolean;
-  /** Accepted values, beyond the schema's bounds. */
+  /** Describes the accepted values, if the schema's bounds do not. */
   rule?: string;
-  /** Documentation of a default computed from the environment. */
+  /** Documents a default that is computed from the environment. */
   defaultText?: string;
 }
 
@@ -59,7 +59,7 @@ function isHttpUrl(value: string): boolean {
     decodeURIComponent(username + password);
     return protocol === 'http:' || protocol === 'https:';
   } catch {
-    // Neither constructor nor decoder can report this otherwise.
+    // Constructor and decoder report a bad address only by throwing.
     return false;
   }
 }
@@ -76,7 +76,7 @@ function isCron(expression: string): boolean {
   try {
     return new Cron(expression, { paused: true }).nextRun(new Date(0)) !== null;
   } catch {
-    return false; // what is wrong with it is said by the setting's rule
+    return false; // the setting's rule describes the error
   }
 }
 
@@ -428,7 +428,7 @@ export function metaOf(schema: z.ZodType): SettingMeta {
   };
 }
 
-/** The type below defaults and null. */
+/** The type without defaults and null. */
 export function coreOf(schema: z.ZodType): z.ZodType {
   if (schema instanceof z.ZodDefault || schema instanceof z.ZodNullable || schema instanceof z.ZodOptional) {
     const inner = schema.unwrap();
@@ -445,7 +445,7 @@ function numberRule(kind: string, json: z.core.JSONSchema.BaseSchema): string {
   return [kind, ...bounds].join(', ');
 }
 
-/** For example "a whole number, at least 1". */
+/** Describes a schema, such as "a whole number, at least 1". */
 export function ruleOf(schema: z.ZodType): string {
   const { rule } = metaOf(schema);
   if (rule !== undefined) return rule;

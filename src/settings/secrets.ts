@@ -21,7 +21,7 @@ export interface Secrets {
   llm: Credentials;
   otlp: Credentials;
   providers: Record<string, Credentials>;
-  /** Of the libraries' database, and between hosts. */
+  /** Address of the libraries' database, and the secret between hosts. */
   cluster: { database_url: string | null; secret: string | null };
 }
 
@@ -79,7 +79,7 @@ export function separateSecrets(declared: DeclaredSettings) {
   };
   return {
     ...rest,
-    // Other hosts need only the address.
+    // The part that other hosts see: only the address.
     cluster: { ...cluster, address: splitAddress(address).address },
     embedder: embedder.plain,
     reranker: reranker.plain,
@@ -91,17 +91,17 @@ export function separateSecrets(declared: DeclaredSettings) {
   };
 }
 
-/** Shorter parameter values are version names and the like, which occur in other texts. */
+/** Shorter parameter values are version names and the like, which are also parts of other texts. */
 const minKeyLength = 8;
 
-/** Parameters as sent, and possible keys among them, raw and decoded. */
+/** Parameters as sent, and values in them that may be keys, raw and decoded. */
 function textsOf(query: string | null): string[] {
   const sent = (query ?? '').split('&').map((each) => each.slice(each.indexOf('=') + 1));
   const meant = new URLSearchParams(query ?? '').values();
   return [query ?? '', ...sent, ...meant].filter(({ length }) => length >= minKeyLength);
 }
 
-/** Every secret, which no log line may contain; longest first: one may contain another. */
+/** Every secret that no log line may contain. Longest first, because one may contain another. */
 export function secretTexts(secrets: Secrets): string[] {
   const { tokens, providers, cluster, ...endpoints } = secrets;
   const credentials = [...Object.values(endpoints), ...Object.values(providers)];
@@ -121,10 +121,10 @@ export interface AccessTokensOptions {
   monotonic: () => number;
 }
 
-/** The file is checked at most this often, ms: unauthorized requests must not keep the disk busy. */
+/** Min time between checks of the file, ms: unauthorized requests must not keep the disk busy. */
 const lookEveryMs = 100;
 
-/** `generatedAt`: path of the generated token, which `readback token new` may replace; null for configured tokens. */
+/** `generatedAt`: path of the generated token, which `readback token new` may replace. Null for configured tokens. */
 export function accessTokens({ configured, dataDir, newToken, monotonic }: AccessTokensOptions): {
   tokens: () => readonly AuthToken[];
   generatedAt: string | null;

@@ -1,7 +1,7 @@
 import { fixedVariables, type Settings } from './read-settings.ts';
 import { secretTexts } from './secrets.ts';
 
-/** Replaces a secret that is set; others are null. */
+/** Replaces a secret that is set. Others are null. */
 const redacted = '[redacted]';
 
 export interface ShownSettings {
@@ -26,7 +26,7 @@ function redactedIn(value: unknown, secrets: readonly string[]): unknown {
   return Object.fromEntries(entries);
 }
 
-/** A library's tokens see no other library. */
+/** Settings for the tokens of one library, without those of others. */
 export function shownSettings({ secrets, ...settings }: Settings, library: string): ShownSettings {
   const tokens = secrets.tokens.filter((token) => token.library === library);
   const known = secretTexts(secrets).filter((secret) => secret !== '');

@@ -8,7 +8,7 @@ export interface UnknownVariable {
 }
 
 const wrongShare = 0.25;
-/** Reported names, and characters of one; other programs set such variables too. */
+/** Max reported names, and max characters of a name; other programs may set such variables, too. */
 const maxTold = 20;
 const maxNameLength = 100;
 
