@@ -16,7 +16,7 @@ export async function sha256Of(path: string): Promise<string> {
   return hash.digest('hex');
 }
 
-/** Write a file, without fsync. Returns its SHA-256. `flag`: `wx` refuses a path that is taken. */
+/** Write a file, without fsync. Returns its SHA-256. `flag`: `wx` refuses an existing path. */
 export function writePieces(path: string, pieces: Iterable<Uint8Array>, flag: 'w' | 'wx' = 'w'): string {
   const hash = createHash('sha256');
   using file = openedFile(path, flag, 0o600);
@@ -27,7 +27,7 @@ export function writePieces(path: string, pieces: Iterable<Uint8Array>, flag: 'w
   return hash.digest('hex');
 }
 
-/** Fill `bytes` from an open file; false if it ends before. */
+/** Fill `bytes` from an open file; false if the file is shorter. */
 export function readInto(file: number, bytes: Uint8Array): boolean {
   for (let at = 0; at < bytes.length; ) {
     const read = readSync(file, bytes, at, Math.min(pieceBytes, bytes.length - at), null);

@@ -9,8 +9,8 @@ import { dirname } from 'node:path';
 export const TEMPORARY_SUFFIX = '.new';
 
 /**
- * Where several may write at once, each passes its own `temporary` path. Errors: those of `write` and of the file
- * system; `path` then stays, unless fsync of the folder failed: then a power cut may undo the change.
+ * If several may write at once, each passes its own `temporary` path. Errors: those of `write` and of the file system;
+ * `path` is then unchanged, unless fsync of the folder failed: then a power cut may undo the change.
  */
 export function replaceFile<Result>(
   path: string,
@@ -58,7 +58,7 @@ async function placeFile<Result>(
   }
 }
 
-/** Put a text in the place of a file that only its owner may read. Errors: as of `replaceFile`. */
+/** Replace the text of a file that only its owner may read. Errors: as of `replaceFile`. */
 export function replaceText(path: string, text: string): Promise<void> {
   return replaceFile(path, (temporary) => writeFile(temporary, text, { mode: 0o600 }));
 }

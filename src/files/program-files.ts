@@ -1,4 +1,4 @@
-/** The program's own files: in a bundle a module's place says nothing. */
+/** Finds the program's own files. In a bundle, the place of a module does not show where they are. */
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';

@@ -17,7 +17,7 @@ export function* auditClusters(parts: ClusterAuditParts): Generator<string> {
   yield* auditRows(parts);
 }
 
-/** A running run has its job; a finished one has a result; the current run is finished. */
+/** A running run has its job, a finished run has a result, and the current run is finished. */
 function* auditRuns({ clusters, jobs, nextCluster, nextRun }: ClusterAuditParts): Generator<string> {
   for (const { no, job_no, finished_at, draft } of clusters.runs(Number.MAX_SAFE_INTEGER)) {
     if (no >= nextRun) yield `run ${no} has a number that was not given yet`;
@@ -50,7 +50,7 @@ function* auditPoints({ clusters, pages, nextCluster }: ClusterAuditParts): Gene
   }
 }
 
-/** A cluster's size equals its points in the current run. A tombstone keeps only its id and last name. */
+/** A cluster's size equals its number of points in the current run. A tombstone keeps only its id and last name. */
 function* auditRows({ clusters, nextCluster }: ClusterAuditParts): Generator<string> {
   const sizes = new Map<number, number>();
   for (const { cluster_no } of [...clusters.points(clusters.currentRun())].flat()) {

@@ -1,4 +1,4 @@
-/** The audit of entities: rows, lookups and merges against what the pages mention. Only reads. */
+/** Audits entities: compares rows, look-ups and merges with the mentions of the pages. Only reads. */
 import type { Entity } from '../domain/entity.ts';
 import { type EntityTally, tallyEntities } from '../domain/entity-tallies.ts';
 import { auditIndex } from './audit-watches.ts';
@@ -23,7 +23,7 @@ export class EntityAuditor extends EntityReader {
     yield* this.#auditMerges(parts, rows);
   }
 
-  /** Names belong to pages, mention existing entities, and each read page has the job that read it. */
+  /** Names belong to pages and mention existing entities. Each page that was read has the job that read it. */
   *#auditPages({ pages, jobs }: EntityAuditParts, rows: ReadonlyMap<number, Entity>): Generator<string> {
     for (const [no, mentioned] of this.readPages()) {
       if (!pages.has(no)) yield `entities of no page: ${no}`;
@@ -75,7 +75,7 @@ export class EntityAuditor extends EntityReader {
     }
   }
 
-  /** Entities are found by each of their names and by nothing else; their pages are those that mention them. */
+  /** Each name leads to its entities, and nothing else does. An entity's pages are those that mention it. */
   *#auditLookups(
     rows: ReadonlyMap<number, Entity>,
     pagesOf: ReadonlyMap<number, ReadonlySet<number>>,
@@ -97,7 +97,7 @@ export class EntityAuditor extends EntityReader {
     if (found !== names) yield `names of entities: ${names - found} of ${names} are missing`;
   }
 
-  /** A merge joins two existing entities and is found by both; undone ones stay apart. `#auditRows` checks rows. */
+  /** A merge joins two existing entities and is found by both. Undone merges stay apart. `#auditRows` checks rows. */
   *#auditMerges({ nextMerge }: EntityAuditParts, rows: ReadonlyMap<number, Entity>): Generator<string> {
     const lookups: [entity: number, merge: number][] = [];
     const splits: [lower: number, higher: number][] = [];

@@ -1,4 +1,4 @@
-/** Audits watches: lookups against rows, and the items they brought in. Only reads. */
+/** Audits watches: compares look-ups with rows, and checks the items that were added. Only reads. */
 
 import { BlacklistReader, settingsKey, TombstoneReader } from './blacklist.ts';
 import type { JobReader } from './jobs.ts';
@@ -97,7 +97,7 @@ export class QueryLogAuditor extends QueryLogReader {
   }
 }
 
-/** Compares the keys of an index with those that the rows give. */
+/** Compares the keys of an index with the keys derived from its rows. */
 export function* auditIndex(
   name: string,
   expected: Iterable<unknown[]>,

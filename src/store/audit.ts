@@ -1,4 +1,4 @@
-/** Audits a store that no process writes: compares redundant records and lists every disagreement. Only reads. */
+/** Audits a store that no process writes. Compares redundant records and lists every disagreement. Only reads. */
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -66,7 +66,7 @@ export async function auditStore(dataDir: string) {
       waiting: parts.backfills.waiting(parts),
       refused,
       pages: pages.count(),
-      /** One past the highest label given. */
+      /** The highest assigned label plus one. */
       labelEnd: counters.peek('label'),
       labels: pages.labels(),
       ...labelsByModel,
@@ -154,7 +154,7 @@ class PageAuditor extends PageReader {
     for (const [what, owners] of owned) for (const no of owners) if (!this.has(no)) yield `${what} of no page: ${no}`;
   }
 
-  /** Of all chunks, ascending. */
+  /** Labels of all chunks, ascending. */
   labels(): number[] {
     const labels = new Set<number>();
     for (const { first_label, chunk_count } of this.all())
@@ -179,7 +179,7 @@ interface VectorAuditParts {
   models: ModelReader;
   backfills: BackfillAuditor;
   refusedTexts: RefusedTextReader;
-  /** Whether a page was forgotten and what is left of it waits for its purge. */
+  /** Whether the page was forgotten and its remaining data waits for the purge. */
   awaitsPurge: (pageNo: number) => boolean;
 }
 
@@ -246,7 +246,7 @@ class VectorAuditor extends VectorReader {
 }
 
 class BackfillAuditor extends BackfillReader {
-  /** Every backfill and every gap belongs to a model, and some job works on it. */
+  /** Every backfill and every gap belongs to a model, and a job works on it. */
   *audit({ pages, jobs, models, awaitsPurge }: Omit<VectorAuditParts, 'backfills'>): Generator<string> {
     const bySpace = new Map(models.all().map((model) => [model.space, model]));
     const dropped = new Set(models.droppedSpaces());
@@ -281,7 +281,7 @@ class BackfillAuditor extends BackfillReader {
     }
   }
 
-  /** Gaps of pages: one for each page and model. */
+  /** Number of gaps, one for each page and model. */
   waiting({ pages, models }: Pick<VectorAuditParts, 'pages' | 'models'>): number {
     const spaces = new Set(models.all().map(({ space }) => space));
     const gaps = [...this.untouched.getKeys(), ...this.begun.getKeys()];
@@ -289,7 +289,7 @@ class BackfillAuditor extends BackfillReader {
   }
 }
 
-/** The labels of a page's rows that are not all zeros. */
+/** Labels of a page's rows that are not all zeros. */
 function filledLabels(page: { first_label: number; chunk_count: number }, rows: Float32Array, dim: number): number[] {
   return Array.from({ length: page.chunk_count }, (_, row) => row)
     .filter((row) => rows.subarray(row * dim, (row + 1) * dim).some((x) => x !== 0))

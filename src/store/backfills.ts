@@ -1,5 +1,5 @@
 /**
- * How far models' vectors are. Databases: `backfills` space → row; `backfill_by_job` job no → space; [space, page no] →
+ * Progress of models' vectors. Databases: `backfills` space → row; `backfill_by_job` job no → space; [space, page no] →
  * number of chunks without vectors: `vector_gaps` for pages without any, `begun_gaps` for pages that lack the last ones
  * (0 in gaps of earlier versions); `pending_vectors` space → sum of these numbers.
  */
@@ -16,7 +16,7 @@ export class BackfillReader extends NumberedRecords<Backfill> {
   protected readonly begun: Gaps = this.table('begun_gaps');
   protected readonly pendingOf = this.table<number, number>('pending_vectors', numbered);
 
-  /** The backfill that a job works on; a job that another one has replaced works on none. */
+  /** The backfill that a job works on; none if another job has replaced it. */
   ofJob(jobNo: number): Backfill | undefined {
     const space = this.byJob.get(jobNo);
     const row = space === undefined ? undefined : this.rows.get(space);
@@ -28,7 +28,7 @@ export class BackfillReader extends NumberedRecords<Backfill> {
     return [...this.untouched.getKeys({ ...pairsOf(space), limit })].map(([, pageNo]) => pageNo);
   }
 
-  /** Newest pages without any vector, or else those that lack some: newest first. */
+  /** Pages without any vector, newest first. If there are none: pages that lack some vectors, newest first. */
   newestGaps(space: number, limit: number): number[] {
     const { start: end, end: start } = pairsOf(space);
     const newest = (gaps: Gaps) => [...gaps.getKeys({ start, end, reverse: true, limit })].map(([, pageNo]) => pageNo);
@@ -52,7 +52,7 @@ export class BackfillReader extends NumberedRecords<Backfill> {
     return new Map([...this.begun.getRange(pairsOf(space))].map(({ key: [, pageNo], value }) => [pageNo, value]));
   }
 
-  /** What waits for vectors in a space: gaps, and pages that its backfill has not come by yet, of one chunk at least. */
+  /** Pages and chunks without vectors in a space: gaps, and pages with chunks that its backfill has not reached. */
   pending(space: number): { pages: number; chunks: number } {
     const range = pairsOf(space);
     const gaps = this.untouched.getKeysCount(range) + this.begun.getKeysCount(range);
@@ -99,7 +99,7 @@ export class BackfillTransactor extends BackfillReader {
     this.rows.remove(space);
   }
 
-  /** Delete up to `limit` gaps of a space that is to be emptied. Gives how many. */
+  /** Delete up to `limit` gaps of a space that is being deleted. Returns their number. */
   dropGaps(space: number, limit: number): number {
     const drop = (gaps: Gaps) => removeAll(gaps, [...gaps.getKeys({ ...pairsOf(space), limit })]);
     this.pendingOf.remove(space);

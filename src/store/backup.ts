@@ -49,10 +49,10 @@ export type BackupManifest = z.infer<typeof backupManifest>;
 
 export const manifestName = 'backup.json';
 const DATA = 'data.mdb';
-/** The copy during a backup; no dot, as LMDB takes such a path for a file. */
+/** The copy during a backup. Its name has no dot, as LMDB would take it for a file. */
 const PARTIAL = 'store-partial';
 const RESTORED = 'store-restored';
-/** Retries when a forget replaces the store's file during the copy. */
+/** Max tries if a forget replaces the store's file during the copy. */
 const maxTries = 5;
 
 export interface BackupOptions {
@@ -69,7 +69,7 @@ export interface BackupOptions {
 export async function makeBackup({ dataDir, target, now, version }: BackupOptions): Promise<BackupManifest> {
   requireEmpty(target);
   await proveStore(dataDir, { isShared: true, wasUsed: false });
-  await StoreView.open(dataDir).close(); // without a store, no folder is made
+  await StoreView.open(dataDir).close(); // if there is no store, do not create a folder
   mkdirSync(target, { recursive: true, mode: 0o700 });
   chmodSync(target, 0o700);
   return whileInUse(target, () => copyStore({ dataDir, target, now, version }));
@@ -88,7 +88,7 @@ async function copyStore({ dataDir, target, now, version }: BackupOptions): Prom
     } finally {
       await view.close();
     }
-    // Writes after the replacement went to the new file; the copy may lack them.
+    // Writes after the replacement went to the new file, so the copy may lack them.
     if (statSync(dataFile).ino !== inode && attempt < maxTries) continue;
     const { storeId, format, pages } = await lookInto(partial);
     const manifest: BackupManifest = {
@@ -109,9 +109,9 @@ async function copyStore({ dataDir, target, now, version }: BackupOptions): Prom
 
 export interface RestoreOptions {
   backup: string;
-  /** The caller owns its lock. */
+  /** The caller has locked this folder. */
   dataDir: string;
-  /** Replace an existing store; the old file is kept. */
+  /** Replace an existing store. The old file is kept. */
   replace: boolean;
   newStoreId: () => string;
   now: () => number;
@@ -119,9 +119,9 @@ export interface RestoreOptions {
 
 export interface Restored extends BackupManifest {
   keptAt: string | null;
-  /** Blacklist rules added from the old store. The next start forgets what matches them. */
+  /** Blacklist rules taken over from the old store. The next start forgets matching pages. */
   carriedRules: number;
-  /** False if the old store is damaged, so rules may be missing. */
+  /** False if the old store is damaged, so that rules may be missing. */
   allRulesRead: boolean;
 }
 
@@ -164,7 +164,7 @@ async function putInPlace({ backup, dataDir, replace, newStoreId, now }: Restore
   return { ...manifest, keptAt, carriedRules, allRulesRead: complete };
 }
 
-/** Delete the copy of a killed restore: it may contain what was forgotten since the backup. */
+/** Delete the copy of a killed restore, because it may contain data forgotten since the backup. */
 export function clearInterruptedRestore(dataDir: string): void {
   rmSync(join(dataDir, RESTORED), { recursive: true, force: true });
 }
@@ -196,7 +196,7 @@ async function whileInUse<Result>(backup: string, work: () => Promise<Result>): 
 }
 
 const isLock = (name: string): boolean => name.startsWith('lock.');
-/** File systems that are read-only or without hard links (FAT, network drives). */
+/** Errors of file systems that are read-only or have no hard links (FAT, network drives). */
 const withoutLock = new Set(['ENOENT', 'EROFS', 'EACCES', 'EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS']);
 
 function lockIfPossible(backup: string): ReturnType<typeof takeFolderLock> | null {
@@ -219,7 +219,7 @@ export async function removeBackup(backup: string): Promise<boolean> {
   return true;
 }
 
-/** The manifest of a backup whose file matches its checksum. Errors: OperatorError `backup`. */
+/** The manifest of a backup, after comparing its file with the checksum. Errors: OperatorError `backup`. */
 export async function readBackup(backup: string): Promise<BackupManifest> {
   const manifest = readManifest(backup);
   const file = join(backup, 'store', DATA);
@@ -228,7 +228,7 @@ export async function readBackup(backup: string): Promise<BackupManifest> {
   return manifest;
 }
 
-/** The manifest without verifying the checksum, which reads the whole file. Errors: OperatorError `backup`. */
+/** The manifest, without checking the file, which reads all of it. Errors: OperatorError `backup`. */
 export function readManifest(backup: string): BackupManifest {
   const path = join(backup, manifestName);
   if (!existsSync(path))

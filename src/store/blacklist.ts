@@ -14,10 +14,10 @@ import {
 import type { CarriedRule } from './look-apart.ts';
 import { hashKey, NumberedRecords, numbered } from './records.ts';
 
-/** `canonicalized_by`, for URLs: settings under which the pattern is canonical. Absent in older rules and rules of other stores. */
+/** `canonicalized_by`: for URLs, the settings that made the pattern canonical. Missing in older and foreign rules. */
 export interface BlacklistRule extends CarriedRule {
   no: number;
-  /** Its pages are still being erased; the next start continues. The rule applies either way. */
+  /** Its pages are being erased, and the next start continues. Meanwhile the rule applies, too. */
   purging: boolean;
 }
 
@@ -54,7 +54,7 @@ export class BlacklistReader extends NumberedRecords<BlacklistRule> {
     return no === undefined ? undefined : this.rows.get(no);
   }
 
-  /** The rule for this address, its host as written, or its canonical form under the settings of a rule. */
+  /** The rule for an address: for its host as written, or its canonical form under the settings of a rule. */
   match(address: Address): BlacklistRule | undefined {
     if (this.isEmpty()) return undefined;
     return (
@@ -88,7 +88,7 @@ export class BlacklistReader extends NumberedRecords<BlacklistRule> {
 
 export class BlacklistTransactor extends BlacklistReader {
   changed: BlacklistRule[] = [];
-  /** Cached, as every submitted page asks. Only `put` adds rules; never true again after one. */
+  /** Cached, because every submitted page asks. Only `put` adds rules; never true again after that. */
   #knownEmpty: boolean | undefined;
 
   protected override isEmpty(): boolean {
@@ -116,7 +116,7 @@ export class BlacklistTransactor extends BlacklistReader {
   }
 
   remove({ no, kind, pattern }: BlacklistRule): void {
-    this.#knownEmpty = false; // the transaction may yet be rolled back
+    this.#knownEmpty = false; // the transaction may still be rolled back
     this.rows.remove(no);
     this.byPattern.remove([kind, hashKey(pattern)]);
   }
@@ -128,7 +128,7 @@ export function settingsKey({ tracking_params, keep_params, known_addresses }: R
 }
 
 /*
- * Tombstones: what remains of a forgotten page (src/machines/tombstone.ts). Databases: `tombstones` page no → row;
+ * Tombstones: the remains of a forgotten page (src/machines/tombstone.ts). Databases: `tombstones` page no → row;
  * `tombstones_by_state` [state, job no, page no].
  */
 
@@ -150,7 +150,7 @@ export class TombstoneReader extends NumberedRecords<Tombstone> {
     return Object.fromEntries(counts) as Record<TombstoneState, number>;
   }
 
-  /** Page numbers in a state, optionally of one purge job; by job and number. */
+  /** Page numbers in a state, optionally of one purge job. Ordered by job and number. */
   pageNumbers(state: TombstoneState, { job_no, limit }: { job_no?: number; limit?: number } = {}): number[] {
     const range = { start: [state, job_no ?? 0, 0], end: [state, job_no ?? maxNumber, maxNumber] } as {
       start: [TombstoneState, number, number];

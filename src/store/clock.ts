@@ -1,4 +1,4 @@
-/** Wall clock. Database `clock`: `trusted` → when last right, ms; `doubted` → service time since found ahead, ms. */
+/** Wall clock. Database `clock`: `trusted` → last right time, ms; `doubted` → service time since a doubt, ms. */
 import { Records } from './records.ts';
 
 export interface ClockRecord {

@@ -1,4 +1,4 @@
-/** The result of a commit for callers and followers: replies, changed rows, and errors. */
+/** The result of a commit, for callers and subscribers: replies, changed rows, and errors. */
 import type { Tombstone } from '../domain/blacklist.ts';
 import { DomainError } from '../domain/errors.ts';
 import type { Job } from '../domain/job.ts';
@@ -9,10 +9,10 @@ export type CommandResult = { ok: true; reply: unknown } | { ok: false; error: u
 
 /** Rows changed by a commit, in order, for projections and the event stream. */
 export interface Changes {
-  /** Only jobs whose status changed or that became due sooner. */
+  /** Only jobs whose status changed or that are now due earlier. */
   jobs: Job[];
   pages: Page[];
-  /** Numbers of deleted pages; their earlier rows of the same commit are in `pages`. */
+  /** Numbers of deleted pages. Their earlier rows from the same commit are in `pages`. */
   removedPages: number[];
   rules: BlacklistRule[];
   tombstones: Tombstone[];
@@ -30,12 +30,12 @@ export interface CommitStep {
 
 export interface Commit {
   results: CommandResult[];
-  /** The changes by transaction: a batch with a failed command has several. */
+  /** The changes by transaction. A batch with a failed command has several transactions. */
   steps: readonly CommitStep[];
   flushed: Promise<unknown>;
 }
 
-/** LMDB reports the cause in a separate promise, which must not stay unhandled. */
+/** LMDB reports the cause in a separate promise, which must be handled. */
 export async function causeOf(error: unknown): Promise<unknown> {
   if (!(error instanceof Error && 'commitError' in error && error.commitError instanceof Promise)) return error;
   const told = error.commitError.catch((cause) => cause);

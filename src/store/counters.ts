@@ -1,4 +1,4 @@
-/** Sequence numbers of records, taken inside the transaction that uses them, so they are unique. */
+/** Sequence numbers of records. They are taken in the transaction that uses them, so they are unique. */
 import type { Databases, Table } from './environment.ts';
 
 export type CounterName =
@@ -18,7 +18,7 @@ export type CounterName =
 
 export class Counters {
   readonly #numbers: Table<number, string>;
-  /** Taken by the current transaction; null outside of one. */
+  /** Numbers taken by the current transaction; null outside of one. */
   #taken: Map<CounterName, number> | null = null;
 
   constructor(environment: Databases) {
@@ -30,7 +30,7 @@ export class Counters {
     return this.#taken?.get(name) ?? this.#numbers.get(name) ?? 1;
   }
 
-  /** Writer only: run a transaction's work, then write the numbers once. */
+  /** Writer only: runs a transaction's work, then stores the counters once. */
   during(work: () => void): void {
     const taken = new Map<CounterName, number>();
     this.#taken = taken;

@@ -1,4 +1,4 @@
-/** The data folder: one process, one user, mode 0700. The lock is ours: LMDB would admit a second server. */
+/** The data folder: one process, one user, mode 0700. It has its own lock: LMDB would admit a second process. */
 
 import { chmodSync, lstatSync, mkdirSync, rmSync, type Stats, statfsSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -50,20 +50,20 @@ function ofFolder<Result>(path: string, work: () => Result): Result {
   }
 }
 
-/** A recursive mkdir never returns below /proc and reports another path on a read-only disk. */
+/** Node's recursive mkdir never returns below /proc and reports another path on a read-only disk. */
 function makeFolders(path: string): void {
   const parent = dirname(path);
   if (parent !== path && statOf(parent) === undefined) makeFolders(parent);
   mkdirSync(path, { mode: 0o700 });
 }
 
-/** A new store with its first commits, rounded up: 176 KiB with ten pages. */
+/** Size of a new store with its first commits, rounded up: 176 KiB with ten pages. */
 const newStoreBytes = 2 ** 20;
 /** LMDB's lock file for `maxReaders`: 4304 bytes. */
 const lockFileBytes = 8192;
-/** All databases added to an existing store: 20 KiB, or 384 with a concurrent reader, which prevents page reuse. */
+/** All databases added to an existing store: 20 KiB, or 384 if a concurrent reader prevents the reuse of pages. */
 const upgradeBytes = 2 ** 19;
-/** Added by a transaction of a migration (`migrations.ts`); a smaller store rewrites at most its size. */
+/** Max size added by a transaction of a migration (`migrations.ts`). A smaller store rewrites at most its size. */
 const migrationBytes = 2 ** 24;
 
 /**
@@ -91,7 +91,7 @@ function isUnwritten(path: string): boolean {
   return (statSync(path, { throwIfNoEntry: false })?.blocks ?? 0) === 0;
 }
 
-/** statfs ignores quotas, so write to find out. */
+/** statfs ignores quotas, so this writes to find out. */
 function requireRoom(dataDir: string, bytes: number, what: string): void {
   const trial = join(dataDir, 'room');
   try {

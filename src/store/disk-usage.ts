@@ -11,7 +11,7 @@ const folders: readonly (readonly [string, DiskPart])[] = [
 ];
 const blockBytes = 512;
 
-/** Counts blocks, as files may be sparse. A file deleted meanwhile counts as 0. */
+/** Counts blocks, because files may be sparse. A file deleted meanwhile counts as 0. */
 export async function diskUsage(dir: string): Promise<Pick<DiskResponse, 'parts' | 'free_bytes' | 'disk_bytes'>> {
   const bytes = new Map<DiskPart, number>(diskParts.map((part) => [part, 0]));
   for (const file of await readdir(dir, { recursive: true })) {

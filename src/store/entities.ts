@@ -13,13 +13,13 @@ import { entriesOf } from './environment.ts';
 import { hashKey, NumberedRecords, numbered, pairsOf } from './records.ts';
 
 /**
- * `swept_version`, `swept_to`: the recogniser's version and the last page of the sweep; `rereading`: whether read pages
- * are read again; `unmatched`: entities added or split off since the job `matching_job` searched for merges.
+ * `swept_version`, `swept_to`: the recognizer's version and the last page of the sweep; `rereading`: whether pages are
+ * read again; `unmatched`: entities added or split off since the job `matching_job` searched for merges.
  */
 export type EntityStateName = 'swept_version' | 'swept_to' | 'rereading' | 'unmatched' | 'matching_job';
 
 export interface SeenNames {
-  /** The page's first label; `chunks`: how many were seen. */
+  /** The first label of the page; `chunks`: how many were read so far. */
   first: number;
   chunks: number;
   names: NameSpans;
@@ -46,7 +46,7 @@ export class EntityReader extends NumberedRecords<Entity> {
     return [...this.rows.getRange({ start: after + 1, limit })].map(({ value }) => value);
   }
 
-  /** What a page mentions, in the order of its text; undefined for one that was not read yet. */
+  /** Mentions of a page in the order of its text; undefined if it was not read yet. */
   ofPage(pageNo: number): PageEntity[] | undefined {
     return this.byPage.get(pageNo);
   }
@@ -67,7 +67,7 @@ export class EntityReader extends NumberedRecords<Entity> {
     return entriesOf(this.byPage);
   }
 
-  /** Pages that mention this very entity, ascending. */
+  /** Pages that mention this entity itself, ascending. */
   pagesOf(no: number): number[] {
     return [...this.pages.getKeys(pairsOf(no))].map(([, page]) => page);
   }
@@ -76,7 +76,7 @@ export class EntityReader extends NumberedRecords<Entity> {
     return this.pages.doesExist([no, pageNo]);
   }
 
-  /** Entities with a spelling that folds to the same, ascending. */
+  /** Entities with a spelling that is equal after folding, ascending. */
   named(name: string): Entity[] {
     const hashed = hashKey(foldName(name));
     const numbers = [...this.names.getKeys({ start: [hashed, 0], end: [hashed, end] })].map(([, no]) => no);
@@ -124,7 +124,7 @@ export class EntityReader extends NumberedRecords<Entity> {
 }
 
 export class EntityTransactor extends EntityReader {
-  /** Store the next version of a row; `before` is the version it replaces, or undefined for a new entity. */
+  /** Store the next version of a row. `before` is the version it replaces; undefined for a new entity. */
   put(entity: Entity, before: Entity | undefined): void {
     if (before === undefined || !sameForms(before, entity)) {
       const had = before === undefined ? new Set<string>() : nameHashes(before);

@@ -49,23 +49,23 @@ export interface OpenDatabase {
   keyEncoding: 'uint32' | 'binary' | undefined;
 }
 
-/** Each value contains its own field names, so it can be read alone. */
+/** Each value contains its field names, so that it can be read alone. */
 const plain = { encoder: { useRecords: false } };
 
 const maxDatabases = 96;
-/** Each reading thread or snapshot takes a slot; only the main thread and the tools read. */
+/** Max reader slots. Each reading thread or snapshot takes one; only the main thread and the tools read. */
 const maxReaders = 64;
 
-/** Abandoned open files by identity: LMDB would return them again. */
+/** Abandoned open files by identity, because LMDB would return them again. */
 const abandoned = new Map<string, { root: RootDatabase; path: string }>();
-/** Per store: each keeps its file's disk space until the process ends. */
+/** Max abandoned files per store. Each keeps its disk space until the process ends. */
 const maxAbandoned = 3;
 
 /** Key in the stamp: position in an external history, as JSON. */
 export const POSITION = 'position';
 
 const COPY = 'copy';
-/** Where a new store is created: another process that opened it before it has all its databases could undo a commit. */
+/** Where a new store is created: a process that opens an incomplete one could undo a commit of another. */
 const MAKING = '-new';
 
 interface Slot {
@@ -112,7 +112,7 @@ export function openEnvironment(path: string, newStoreId: () => string, recorder
   let closed: Promise<void> | undefined;
   let opened = fileIdentity(statSync(join(place, 'data.mdb')));
 
-  /** Errors: the open file is no longer the one at its path (folder deleted, disk removed), so writes would be lost. */
+  /** Errors: the file at the path is another one (folder deleted, disk removed), so writes would be lost. */
   const assertInPlace = async () => {
     const found = await stat(dataFile).then(fileIdentity, nullIfMissing);
     if (found === null) throw new Error('the file of the store is gone from the data folder');
@@ -134,7 +134,7 @@ export function openEnvironment(path: string, newStoreId: () => string, recorder
       const databases = copiedDatabases(copy, slots, storeId);
       const copiedStamp = copy.openDB<string | number, string>({ name: 'stamp' });
       putInPlace(copyDir, path);
-      // No await between the rename and this assignment; readers see either file, with equal content.
+      // No await between the rename and this assignment. Readers see either file; both have the same content.
       root = copy;
       stamp = copiedStamp;
       opened = fileIdentity(statSync(dataFile));
@@ -144,7 +144,7 @@ export function openEnvironment(path: string, newStoreId: () => string, recorder
       rmSync(copyDir, { recursive: true, force: true });
       throw error;
     }
-    // From here the old file has no name: writes to it would be lost.
+    // From here on the old file has no name, and writes to it would be lost.
     try {
       settleInPlace(copyDir, path);
     } finally {
@@ -153,12 +153,12 @@ export function openEnvironment(path: string, newStoreId: () => string, recorder
   };
 
   return {
-    /** The currently open environment; a rewrite replaces it. */
+    /** The currently open environment, which a rewrite replaces. */
     get root() {
       return root;
     },
     dataFile,
-    /** Identity of this store's history: index files of another one are set aside. */
+    /** Identity of this store's history. Index files of another history are set aside. */
     storeId,
     format: Number(format ?? storeFormat),
     /** A handle that survives a rewrite. Creates a missing database. */
@@ -187,12 +187,12 @@ export function openEnvironment(path: string, newStoreId: () => string, recorder
     },
     rewrite,
     assertInPlace,
-    /** Not after a failed flush: it would mark unflushed commits as flushed. */
+    /** Not after a failed flush, because it would mark unflushed commits as flushed. */
     close: () => {
       closed ??= closeRoot(root);
       return closed;
     },
-    /** After a failed flush. Open files stay open until the process ends; the next open here uses a copy. */
+    /** After a failed flush. Open files stay open until the process ends; the next opening uses a copy. */
     abandon: () => {
       abandoned.set(opened, { root, path });
     },
@@ -247,10 +247,10 @@ export async function replaceAbandoned(path: string): Promise<void> {
   await rm(copyDir, { recursive: true, force: true });
   await mkdir(copyDir, { mode: 0o700 });
   try {
-    // Read and write: a copy by reference would use what is on the disk.
+    // Copied by reading and writing: a copy by reference would use the content on the disk.
     const copy = (to: string) => pipeline(createReadStream(dataFile), createWriteStream(to, { mode: 0o600 }));
     await replaceFile(dataFile, copy, join(copyDir, 'data.mdb'));
-    await rm(join(path, 'lock.mdb'), { force: true }); // mapped by what is open of the old file
+    await rm(join(path, 'lock.mdb'), { force: true }); // still mapped by the open old file
   } finally {
     await rm(copyDir, { recursive: true, force: true });
   }
@@ -271,7 +271,7 @@ function positionIn(stored: string | number | undefined): Position | null {
   return stored === undefined ? null : (JSON.parse(String(stored)) as Position);
 }
 
-/** A database missing in an older store reads as empty. */
+/** A database that an older store lacks reads as empty. */
 function openForReading<Value, StoredKey extends Key>(
   root: RootDatabase,
   name: string,
@@ -296,17 +296,17 @@ export function openReadOnlyRoot(path: string): RootDatabase {
 
 /** Open or create the file at its last flushed commit, without checks. */
 export function openRoot(path: string): RootDatabase {
-  // Batching would add a promise per commit that stays unhandled on failure.
+  // Batching would add a promise per commit, which is unhandled on failure.
   const turns = { eventTurnBatching: false };
   const options = { path, maxDbs: maxDatabases, maxReaders, permissionsMode: 0o600, safeRestore: true, ...turns };
   const before = new Set(process.listeners('exit'));
   const root = open<unknown, Key>(options);
-  // On exit lmdb would mark the last commit as flushed, or wait for a lock for ever. An exit must equal a kill.
+  // On exit, lmdb would mark the last commit as flushed, or wait for a lock forever. An exit must equal a kill.
   for (const listener of process.listeners('exit')) if (!before.has(listener)) process.removeListener('exit', listener);
   return root;
 }
 
-/** Closing waits for the last flush, which never ends after a failed one; an empty one takes its place. */
+/** Closing waits for the last flush, which never ends after a failure. An empty one replaces it. */
 async function closeRoot(root: RootDatabase): Promise<void> {
   await root.childTransaction(() => undefined);
   await root.close();
@@ -322,9 +322,9 @@ function openDatabaseOf({ database, options: { keyEncoding } }: Slot): OpenDatab
   throw new TypeError(`keys are not kept as ${keyEncoding}`);
 }
 
-/** Forwards to the slot's current database and reports writes to `recorder`. */
+/** Forwards to the slot's current database. Reports writes to `recorder`. */
 function steadyHandle(slot: Slot, recorder: WriteRecorder | undefined): Database<unknown, Key> {
-  /** Bound methods, cached: binding per call would cost more than a small read. */
+  /** Cached bound methods: binding at each call would cost more than a small read. */
   let bound = new Map<unknown, unknown>();
   let of = slot.database;
   return new Proxy(slot.database, {

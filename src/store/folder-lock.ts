@@ -48,13 +48,13 @@ export function takeFolderLock(folder: string, nonce: string): FolderLock | { he
       const newest = newestGeneration(folder);
       if (newest > 0) {
         holder = readHolder(generationPath(folder, newest));
-        if (holder === 'gone') continue; // followed by another meanwhile
+        if (holder === 'gone') continue; // another generation followed meanwhile
         if (holder !== 'unreadable' && isHeld(holder)) return { heldBy: holder.pid };
       }
       const next = generationPath(folder, newest + 1);
       if (!ifFree(() => (isFile ? linkSync(own, next) : symlinkSync(targetOf(self), next)))) continue;
       if (newestGeneration(folder) > newest + 1) {
-        rmSync(next, { force: true }); // an old number that had been tidied away: the lock is further on
+        rmSync(next, { force: true }); // an old generation that was cleaned up: the current lock is newer
         continue;
       }
       for (const old of generations(folder)) if (old <= newest) rmSync(generationPath(folder, old), { force: true });
@@ -67,7 +67,7 @@ export function takeFolderLock(folder: string, nonce: string): FolderLock | { he
   }
 }
 
-/** A deleted lock is not lost yet. */
+/** A deleted lock does not yet count as lost. */
 function isLost(folder: string, path: string, { nonce }: Holder): boolean {
   const own = readHolder(path);
   if (typeof own === 'object' && own.nonce === nonce) return false;
@@ -86,7 +86,7 @@ function releaseLock(path: string, self: Holder, own: string): void {
     renameSync(own, path);
   } catch (error) {
     rmSync(own, { force: true });
-    // If this does not fit either, the lock stays and becomes stale when the process ends.
+    // If this does not fit either, the lock becomes stale when the process ends.
     if (!isDiskFull(error)) throw error;
   }
 }
@@ -152,7 +152,7 @@ function readLinkedHolder(path: string): Holder | 'gone' | 'unreadable' {
   try {
     return holderOfTarget(readlinkSync(path));
   } catch (error) {
-    // EINVAL: a file instead of a link.
+    // EINVAL: a file, not a link.
     if (errorCode(error) === 'ENOENT' || errorCode(error) === 'EINVAL') return 'gone';
     throw error;
   }
@@ -173,7 +173,7 @@ function startOf(pid: number): string | null {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    return fields[0] === 'Z' ? null : (fields[19] ?? null); // a zombie holds nothing any more
+    return fields[0] === 'Z' ? null : (fields[19] ?? null); // a zombie owns nothing any more
   } catch (error) {
     if (errorCode(error) === 'ENOENT' || errorCode(error) === 'ESRCH') return null;
     throw error;

@@ -14,7 +14,7 @@ export class ImportReader extends Records {
     return this.rows.get(id);
   }
 
-  /** By place in the source, after `after`. */
+  /** Failures by index in the source, after `after`. */
   failures(id: string, after = -1, limit = end): FailedItem[] {
     return [...this.failed.getRange({ start: [id, after + 1], end: [id, end], limit })].map(({ value }) => value);
   }

@@ -15,7 +15,7 @@ export interface JobListing {
 
 const end = Number.MAX_SAFE_INTEGER;
 type DueKey = [lane: Lane, runAt: number, no: number];
-/** After so many jobs of other kinds, a seek is as cheap as reading on. */
+/** After this number of jobs of other kinds, a seek is as cheap as reading on. */
 const maxPassed = 16;
 
 export class JobReader extends NumberedRecords<Job> {
@@ -72,7 +72,7 @@ export class JobReader extends NumberedRecords<Job> {
     return this.byStatus.getKeysCount({ start: [status, 0], end: [status, end] });
   }
 
-  /** Pages waiting to be fetched or indexed (at most `most` of each) or running. */
+  /** Number of pages waiting to be fetched or indexed (at most `most` of each), or running. */
   countIndexing(most: number): number {
     const lanes: readonly Lane[] = ['index', 'fetch'];
     const waiting = lanes.map((lane) =>
@@ -82,12 +82,12 @@ export class JobReader extends NumberedRecords<Job> {
     return waiting.reduce((sum, count) => sum + count, running.length);
   }
 
-  /** Claimable at `now`, first due first. */
+  /** Jobs claimable at `now`, longest due first. */
   *dueAt(lane: Lane, now: number): Generator<Job> {
     yield* this.#jobsDue([lane, 0, 0], [lane, now, end]);
   }
 
-  /** Due after `now`, first due first. */
+  /** Jobs due after `now`, in the order in which they become due. */
   *dueAfter(lane: Lane, now: number): Generator<Job> {
     yield* this.#jobsDue([lane, now, end], [lane, end, end]);
   }
@@ -99,7 +99,7 @@ export class JobReader extends NumberedRecords<Job> {
     }
   }
 
-  /** When the lane's next job is due, ms; undefined for an empty lane. */
+  /** When the lane's next job is due, ms; undefined if the lane is empty. */
   nextDueAt(lane: Lane): number | undefined {
     for (const [, runAt] of this.due.getKeys({ start: [lane, 0, 0], end: [lane, end], limit: 1 })) return runAt;
     return undefined;
@@ -117,7 +117,7 @@ export class JobReader extends NumberedRecords<Job> {
 }
 
 export class JobTransactor extends JobReader {
-  /** Rows whose status changed or that became due sooner in this transaction, in order. */
+  /** Rows whose status changed, or that are now due earlier, in the order of the transaction. */
   changed: Job[] = [];
 
   put(job: Job, before: Job | undefined): void {

@@ -1,4 +1,4 @@
-/** A library's closed file as a copy of an external history (docs/cluster.md); incomplete until it has a position. */
+/** A library's closed file as a copy of an external history (docs/cluster.md). Incomplete until it has a position. */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { asBinary } from 'lmdb';
@@ -16,7 +16,7 @@ export class LibraryCopy {
     this.#environment = environment;
     environment.openAll(() => {
       readersOf(environment);
-      // `known_visits`: of libraries before format 4.
+      // `known_visits` exists in libraries before format 4.
       for (const name of ['stamp', 'known_visits']) environment.openDatabase(name, {});
     });
     this.#databases = environment.databases();

@@ -14,11 +14,11 @@ export interface LongValueForm<Value> {
   heads: string;
   parts: string;
   encoding?: TypedDatabaseOptions['encoding'];
-  /** In UTF-16 code units or elements. */
+  /** Length of a part, in UTF-16 code units or elements. */
   partLength: number;
   empty: Value;
   join: (pieces: readonly Value[]) => Value;
-  /** The last valid part end at or before `at`. */
+  /** The last valid end of a part at or before `at`. */
   borderAt: (value: Value, at: number) => number;
 }
 
@@ -42,7 +42,7 @@ export class LongValues<Value extends Sliceable<Value>> {
     return this.has(no) ? this.slice(no, 0, Number.MAX_SAFE_INTEGER) : undefined;
   }
 
-  /** The first part; undefined without a value. */
+  /** The first part; undefined if there is no value. */
   head(no: number): Value | undefined {
     return this.#heads.get(no);
   }
@@ -65,14 +65,14 @@ export class LongValues<Value extends Sliceable<Value>> {
     return this.#form.join(pieces);
   }
 
-  /** Reads only the last part. */
+  /** Length of the value. Reads only the last part. */
   length(no: number): number | undefined {
     const last = this.#partOf(no, Number.MAX_SAFE_INTEGER);
     const part = last === 0 ? this.#heads.get(no) : this.#parts.get([no, last]);
     return part === undefined ? undefined : last + part.length;
   }
 
-  /** Whether each part begins where the previous one ends; reads all of them. */
+  /** Whether each part begins where the previous one ends. Reads all parts. */
   isWhole(no: number): boolean {
     let end = this.#heads.get(no)?.length ?? 0;
     for (const { key, value } of this.#parts.getRange(pairsOf(no))) {
@@ -111,7 +111,7 @@ export class LongValues<Value extends Sliceable<Value>> {
     this.#removeParts(no);
   }
 
-  /** Start of the later part with element `at`; 0 for the head. */
+  /** Start of the later part that contains element `at`; 0 for the head. */
   #partOf(no: number, at: number): number {
     if (at < this.#form.partLength - 1) return 0;
     const [key] = [...this.#parts.getKeys({ start: [no, at], end: [no, 0], reverse: true, limit: 1 })];
@@ -123,7 +123,7 @@ export class LongValues<Value extends Sliceable<Value>> {
   }
 }
 
-/** No part ends inside a surrogate pair, which would not survive UTF-8. */
+/** No part ends inside a surrogate pair, because UTF-8 cannot store half of a pair. */
 export function longText(heads: string, parts: string, partLength: number): LongValueForm<string> {
   const isInsidePair = (text: string, at: number) => (text.codePointAt(at - 1) ?? 0) > 0xffff;
   return {

@@ -1,4 +1,4 @@
-/** Checks a store in a separate process (`look-process.ts`), so that damage is an error, not a crash at each start. */
+/** Checks a store in a separate process (`look-process.ts`), so that damage is an error, not a crash at every start. */
 import { execFile } from 'node:child_process';
 import { existsSync, fstatSync, readSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -23,7 +23,7 @@ const storedRule = z.object({
 export type CarriedRule = z.infer<typeof storedRule>;
 
 const lookLine = z.union([
-  /** The database being read from here on. */
+  /** The database that is read from here on. */
   z.object({ at: z.string() }),
   z.object({ rule: storedRule }),
   z.object({ fault: z.string() }),
@@ -31,7 +31,7 @@ const lookLine = z.union([
 ]);
 export type LookLine = z.infer<typeof lookLine>;
 
-/** Exit code for a damaged store: a supervisor should not restart. */
+/** Exit code for a damaged store. A supervisor should not restart the service. */
 export const damagedExitCode = 6;
 
 function storeDamaged(storeDir: string, fault: string): OperatorError {
@@ -41,16 +41,16 @@ function storeDamaged(storeDir: string, fault: string): OperatorError {
 }
 
 interface ProveOptions {
-  /** Another process may write to the store, or the folder is unlocked. */
+  /** Another process may write to the store, or the folder is not locked. */
   isShared: boolean;
-  /** Whether a store is known to have existed; then an empty file is a lost one. */
+  /** Whether a store is known to have existed. Then an empty file means a loss. */
   wasUsed: boolean;
 }
 
-/** Limit for a check that hangs, ms: circular pages, a dead disk. */
+/** Time limit for a check that hangs, ms: circular pages, a dead disk. */
 const maxTotalMs = 60_000;
 const maxAnswerBytes = 2 ** 28;
-/** Checks of a store with a concurrent writer before a fault is believed. */
+/** Max checks of a store with a concurrent writer. A fault counts only if every check finds it. */
 const maxLooks = 3;
 const betweenLooksMs = 200;
 
@@ -63,7 +63,7 @@ export async function proveStore(dataDir: string, options: ProveOptions): Promis
   for (let looks = 1; ; looks++) {
     const fault = await faultOfStore(dataDir, storeDir, options);
     if (fault === null) return;
-    // A concurrent writer may change pages during the check; real damage persists.
+    // A concurrent writer may change pages during the check. Real damage persists.
     if (!options.isShared || looks === maxLooks) throw storeDamaged(storeDir, fault);
     await delay(betweenLooksMs);
   }
@@ -78,7 +78,7 @@ async function faultOfStore(
   if (fault !== null) return fault;
   const size = statSync(join(storeDir, 'data.mdb'), { throwIfNoEntry: false })?.size;
   if (size === undefined || size === 0) {
-    // LMDB creates its lock file with the data file and never deletes it.
+    // LMDB creates its lock file together with the data file and never deletes it.
     const wasMade = size === 0 || existsSync(join(storeDir, 'lock.mdb'));
     if (!wasMade || !(wasUsed || isShared)) return null;
     return size === 0 ? 'it is empty' : 'it is missing';
@@ -105,7 +105,7 @@ export async function readRulesApart(storeDir: string): Promise<{ rules: Carried
   return { rules, complete: lines.some((line) => 'done' in line) };
 }
 
-/** Have another process open the store while nothing is written: it then reports the last commit (`Store.transact`). */
+/** Have another process open the store while nothing is written. It then reports the last commit (`Store.transact`). */
 export async function openApart(storeDir: string): Promise<void> {
   await look('open', storeDir);
 }
@@ -116,7 +116,7 @@ function look(task: LookTask, storeDir: string): Promise<{ lines: LookLine[]; en
   const options = { timeout: maxTotalMs, killSignal: 'SIGKILL', maxBuffer: maxAnswerBytes } as const;
   return new Promise((resolve, reject) => {
     execFile(process.execPath, [...flags, entry, task, storeDir], options, (error, stdout, stderr) => {
-      if (error !== null && typeof error.code === 'string') return reject(error); // it could not be started
+      if (error !== null && typeof error.code === 'string') return reject(error); // the process could not be started
       const end =
         error?.killed === true
           ? `no end after ${maxTotalMs / 1000} s`
@@ -130,7 +130,7 @@ function look(task: LookTask, storeDir: string): Promise<{ lines: LookLine[]; en
   });
 }
 
-/** Ignore an unfinished line of a dying process. */
+/** Ignores an unfinished line of a dying process. */
 function lineOf(text: string): LookLine[] {
   try {
     return [lookLine.parse(JSON.parse(text))];
@@ -165,7 +165,7 @@ function faultOfStoreFile(path: string, indexDir: string): string | null {
   return faultOfStates(file.descriptor);
 }
 
-/** A file that another process is creating is empty at first. */
+/** A file that another process is just creating is empty at first. */
 export function isBegun(dataFile: string): boolean {
   using file = openedFile(dataFile, 'r');
   const first = stateAt(file.descriptor, 0);

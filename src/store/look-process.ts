@@ -10,7 +10,7 @@ import { BlacklistReader } from './blacklist.ts';
 import { openReadOnlyEnvironment, openReadOnlyRoot, openRoot } from './environment.ts';
 import type { LookLine, LookTask } from './look-apart.ts';
 
-/** Limit, ms, because a start waits for it; a store of a million keys takes about a second. */
+/** Time limit, ms, because a start waits for the check. A store of a million keys takes about a second. */
 const maxLookMs = 3000;
 const keysPerClockLook = 1024;
 

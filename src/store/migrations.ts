@@ -7,14 +7,14 @@ import { areVisitsSound, type VisitTimes, withVisit } from '../compute/structure
 import { type Environment, storeFormat } from './environment.ts';
 import { LongValues, longList, longText } from './long-values.ts';
 
-/** One transaction on records after `after`; may be repeated. Returns the last one done, or null at the end. */
+/** One transaction on records after `after`. It can be repeated. Returns the last record done, or null at the end. */
 type Step = (after: number) => number | null;
 type Migration = (environment: Environment) => Step;
 
-/** The first begins at format 1, the last ends at `storeFormat`. */
+/** The first migration begins at format 1, the last ends at `storeFormat`. */
 const migrations: readonly Migration[] = [allowParts, cutLongValues, gatherVisits];
 
-/** Per transaction: UTF-16 code units read, pages, and visits. */
+/** Max per transaction: UTF-16 code units read, pages, and visits. */
 const maxUnits = 2 ** 22;
 const maxPages = 2000;
 const maxVisits = 20_000;
@@ -27,7 +27,7 @@ export interface MigrateOptions {
   say: (line: string) => void;
 }
 
-/** Bring the store to `storeFormat`. Errors: those of `commit`. */
+/** Migrate the store to `storeFormat`. Errors: those of `commit`. */
 export async function migrate(environment: Environment, { commit, say }: MigrateOptions): Promise<void> {
   const { format: from } = environment;
   if (from === storeFormat) return;
@@ -48,12 +48,12 @@ export async function migrate(environment: Environment, { commit, say }: Migrate
   say(`the store has format ${storeFormat}`);
 }
 
-/** Format 2 may have long values in parts, which version 1 would take for whole. Existing values stay. */
+/** Format 2 may store long values in parts, which version 1 would read as whole values. Existing values stay. */
 function allowParts(): Step {
   return () => null;
 }
 
-/** Format 3 has no text or chunk list longer than a part, and sections outside the row. */
+/** Format 3 stores no text or chunk list longer than a part, and sections outside of the row. */
 function cutLongValues(environment: Environment): Step {
   const [textPart, listPart] = [8000, 64];
   const numbered = { keyEncoding: 'uint32' } as const;
@@ -84,7 +84,7 @@ function cutLongValues(environment: Environment): Step {
   };
 }
 
-/** Format 4 has the visits of a page in its row; format 3 had those with `once` in a database of their own. */
+/** Format 4 stores a page's visits in its row. Format 3 stored those with `once` in a database of their own. */
 function gatherVisits(environment: Environment): Step {
   const rows = environment.openDatabase<VisitTimes, number>('pages', { keyEncoding: 'uint32' });
   const visits = environment.openDatabase<number, [page: number, at: number]>('known_visits', {});

@@ -5,7 +5,7 @@
 import type { EmbeddingModel } from '../domain/model.ts';
 import { numbered, Records } from './records.ts';
 
-/** Longest id looked up: four bytes per allowed character. LMDB takes 1978. */
+/** Max bytes of an id that is looked up: four per allowed character. LMDB accepts 1978. */
 const maxIdBytes = 800;
 
 export class ModelReader extends Records {

@@ -19,20 +19,20 @@ import { hashKey, numbered, Records, urlKey } from './records.ts';
 
 /** Metadata as JSON text preserves every key and lone surrogate. Rows of formats 1 and 2 may contain sections. */
 type StoredPage = PageHead & { metadata: string | null; sections?: Section[] };
-/** The settings of the last pass over all addresses, as a hash, and its last page. */
+/** The last pass over all addresses: a hash of its settings, and its last page. */
 interface AddressPass {
   settings: string;
   after: number;
 }
 
-/** Of an own file that changed. */
+/** The new text of an own file that changed. */
 export interface NewText {
   body: string;
   content_hash: string;
   sections: Section[];
 }
 
-/** Without metadata, which may be long and is not parsed. */
+/** A row without metadata, which may be long and is not parsed. */
 export type PageHead = Omit<Page, 'metadata'> & {
   /** Derived from the metadata; read it with `byline()`, which computes it for older rows. */
   byline?: Byline;
@@ -55,13 +55,13 @@ export class PageReader extends Records {
   protected readonly merged = this.table<number, number>('merged_pages', numbered);
   protected readonly addresses = this.table<string | number, keyof AddressPass>('page_addresses');
 
-  /** The number of a page id; of a merged page, that of the page it became. Null for no id of a page. */
+  /** The number of a page id. For a merged page: that of the page it was merged into. Null if it is not a page id. */
   numberOfId(pageId: string): number | null {
     const no = numberOf('page', pageId);
     return no === null ? null : (this.becameOf(no) ?? no);
   }
 
-  /** The page that a merged page became; undefined for others. Merged pages lead to newer merges only, so the search ends. */
+  /** The page that a merged page became, else undefined. Merges lead only to newer pages, so the search ends. */
   becameOf(no: number): number | undefined {
     let found: number | undefined;
     for (let next = this.merged.get(no); next !== undefined; next = this.merged.get(next)) found = next;
@@ -93,7 +93,7 @@ export class PageReader extends Records {
     return this.rows.doesExist(no);
   }
 
-  /** By number, without parsed metadata. */
+  /** Pages by number, without parsed metadata. */
   *all(): Generator<StoredPage> {
     for (const { value } of this.rows.getRange()) yield value;
   }
@@ -129,7 +129,7 @@ export class PageReader extends Records {
     );
   }
 
-  /** Undefined until fetched. */
+  /** The text; undefined until fetched. */
   body(no: number): string | undefined {
     return this.texts.get(no);
   }
@@ -138,7 +138,7 @@ export class PageReader extends Records {
     return this.texts.has(no);
   }
 
-  /** UTF-16 code units, read from the last part; undefined until fetched. */
+  /** Length in UTF-16 code units, read from the last part; undefined until fetched. */
   bodyLength(no: number): number | undefined {
     return this.texts.length(no);
   }
@@ -156,12 +156,12 @@ export class PageReader extends Records {
     return this.sectionLists.get(no) ?? this.rows.get(no)?.sections ?? [];
   }
 
-  /** HTML of the feed that brought the page, until the page is fetched. */
+  /** HTML from the feed that added the page, until the page is fetched. */
   feedContent(no: number): string | undefined {
     return this.feedContents.get(no);
   }
 
-  /** The text that will replace the stored one when its index job has run. */
+  /** The text that replaces the stored one after its index job has run. */
   newText(no: number): NewText | undefined {
     return this.newTexts.get(no);
   }
@@ -175,13 +175,13 @@ export class PageReader extends Records {
     return chunk;
   }
 
-  /** Whether the text matches `content_hash`; reads all of it. For audits. */
+  /** Whether the text matches `content_hash`. Reads all of it. For audits. */
   isUnchanged({ no, content_hash }: Pick<Page, 'no' | 'content_hash'>): boolean {
     const body = this.body(no);
     return body === undefined || content_hash === hash('sha256', body);
   }
 
-  /** Whether text and chunks have all parts; reads all of both. For audits. */
+  /** Whether text and chunks have all parts. Reads all of both. For audits. */
   isWhole(no: number): boolean {
     return this.texts.isWhole(no) && this.chunkLists.isWhole(no);
   }
@@ -221,7 +221,7 @@ export class PageTransactor extends PageReader {
     if (this.byUrl.get(urlKey(canonical_url)) === no) this.byUrl.remove(urlKey(canonical_url));
   }
 
-  /** The first page is removed, and its id answers the second one. */
+  /** Remove the first page; its id leads to the second one from now on. */
   noteMerge(no: number, into: number): void {
     this.merged.put(no, into);
   }

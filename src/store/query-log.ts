@@ -42,7 +42,7 @@ export class QueryLogReader extends Records {
     };
   }
 
-  /** Runs of a query id or arms of a comparison; empty for an id too long for a key. */
+  /** Runs of a query id, or arms of a comparison. Empty for an id that is too long for a key. */
   numbersOf(id: string): number[] {
     if (Buffer.byteLength(id) > 256) return [];
     return [...this.byId.getKeys({ start: [id, 0], end: [id, end] })].map(([, no]) => no);
@@ -156,7 +156,7 @@ export class QueryLogTransactor extends QueryLogReader {
   }
 }
 
-/** Null if all pages may stay. */
+/** Null if no page has to be removed. */
 export function withoutPages(run: QueryRun, stays: (pageNo: number) => boolean): QueryRun | null {
   const lists = [run.candidate_set, run.dense_hits, run.sparse_hits];
   if (lists.every(({ page_nos }) => page_nos.every(stays)) && run.final_pages.every(({ page_no }) => stays(page_no))) {
@@ -172,7 +172,7 @@ export function withoutPages(run: QueryRun, stays: (pageNo: number) => boolean):
   };
 }
 
-/** The answered pages, each once, with merged ones as the page they became. */
+/** The answered pages, each once; merged pages are replaced by the page they were merged into. */
 function replacedPages(
   { final_pages }: QueryRun,
   gone: ReadonlySet<number>,
@@ -204,7 +204,7 @@ function encodeHits({ labels, page_nos, scores }: LoggedHits): Buffer {
 
 /** Copies, as LMDB's buffers are valid only until the next read. */
 function decodeHits(bytes: Buffer): LoggedHits {
-  const count = bytes.length % bytesPerHit === 0 ? bytes.length / bytesPerHit : 0; // of damaged ones nothing can be read
+  const count = bytes.length % bytesPerHit === 0 ? bytes.length / bytesPerHit : 0; // damaged hits cannot be read
   const { buffer } = new Uint8Array(bytes);
   return {
     scores: new Float64Array(buffer, 0, count),

@@ -1,4 +1,4 @@
-/** What the records have in common: where they get their databases from, and their keys. */
+/** Shared by all records: their databases and keys. */
 import { hash } from 'node:crypto';
 import type { Key } from 'lmdb';
 import type { Databases, Table, TypedDatabaseOptions } from './environment.ts';
@@ -17,7 +17,7 @@ export function pairsOf(first: number): { start: [number, number]; end: [number,
   return { start: [first, 0], end: [first, Number.MAX_SAFE_INTEGER] };
 }
 
-/** The keys must not be a live iteration of `rows`. Returns how many were deleted. */
+/** The keys must not come from a live iteration of `rows`. Returns how many were deleted. */
 export function removeAll<RowKey extends Key>(rows: Table<unknown, RowKey>, keys: readonly RowKey[]): number {
   for (const key of keys) rows.remove(key);
   return keys.length;

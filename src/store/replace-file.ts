@@ -1,4 +1,4 @@
-/** Replaces the store's file by a copy with equal content, so a crash leaves a whole store, or none yet. */
+/** Replaces the store's file by a copy of equal content, so that a crash leaves one complete store. */
 
 import { chmodSync, fsyncSync, mkdirSync, renameSync, rmSync, statfsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -10,7 +10,7 @@ const DATA = 'data.mdb';
 const LOCK = 'lock.mdb';
 const spareBytes = 32 * 2 ** 20;
 
-/** Errors: OperatorError `no_room` unless `bytes` more fit: filling the disk would stop the writer. */
+/** Errors: OperatorError `no_room` unless `bytes` more fit, because a full disk would stop the writer. */
 export function roomFor(path: string, bytes: number): void {
   const { bavail, bsize } = statfsSync(path);
   if (bavail * bsize >= bytes + spareBytes) return;
@@ -28,7 +28,7 @@ export async function copyInto(dir: string, copy: (dir: string) => Promise<unkno
   await syncFile(join(dir, DATA));
 }
 
-/** Rename the copy over the store's file, atomically. Errors: file system errors; the old file is then still in place. */
+/** Rename the copy over the store's file, atomically. Errors: file system errors; the old file then stays. */
 export function putInPlace(copyDir: string, dir: string): void {
   renameSync(join(copyDir, LOCK), join(dir, LOCK));
   renameSync(join(copyDir, DATA), join(dir, DATA));

@@ -1,6 +1,6 @@
 /**
- * Readers without `put`, and one way to write: `transact`, for the writer actor only. Commands run in one LMDB child
- * transaction, which rolls back on a throw; then they run one by one, so that only the failing one fails.
+ * Readers without `put`, and one way to write: `transact`, only for the writer. Commands run in one LMDB child
+ * transaction, which rolls back if one throws; then they run one by one, so that only the failing one fails.
  */
 import { statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -63,7 +63,7 @@ export function readersOf(environment: Databases): StoreReader {
   return { ...openRecords(environment, 0), counters: new Counters(environment) };
 }
 
-/** A decision over stored state: reads, decides, writes, returns its reply. Otherwise pure. */
+/** A decision over stored state: reads, decides, writes and returns its reply. It has no other effects. */
 export type Command<Reply> = (transaction: Transaction) => Reply;
 
 /**
@@ -76,11 +76,11 @@ interface StoreOptions {
   /** Checked before each write: another process took the folder. */
   isFolderLost?: () => boolean;
   say?: (line: string) => void;
-  /** An external log that makes commits durable instead of this disk. The file is at its position. */
+  /** An external log that makes commits durable instead of this disk. The file must be at the log's position. */
   log?: CommitLog | null;
 }
 
-/** How often another process may disturb one batch by opening the store. */
+/** How often another process may disturb a batch by opening the store. */
 const maxSetBacks = 5;
 
 export class Store {
@@ -90,10 +90,10 @@ export class Store {
   readonly #transaction: Transaction;
   readonly #isFolderLost: () => boolean;
   readonly #replication: { log: CommitLog; recorder: WriteRecorder } | null;
-  /** A visible commit was not flushed, LMDB cannot continue, or the folder was lost: no more writes. */
+  /** No more writes: a visible commit was not flushed, LMDB cannot continue, or another process took the folder. */
   #failure: FatalError | null = null;
   #lastCommit: number;
-  /** One write at a time; after a failure one may never end. */
+  /** One write at a time. After a failure a write may never end. */
   readonly #writing = pLimit(1);
   /** Resolves when all commits are verified as flushed, or known to have failed. */
   #flushing: Promise<void> = Promise.resolve();
@@ -143,7 +143,7 @@ export class Store {
         requireRoomToMigrate(dataDir);
         return store.commit(step);
       };
-      // Writes without the log diverge from the library's history.
+      // Writes without the log leave the library's history, so the position is removed.
       if (log === null && environment.position() !== null) await store.commit(() => environment.putPosition(null));
       await migrate(environment, { commit, say });
       return store;
@@ -178,7 +178,7 @@ export class Store {
       try {
         await this.#environment.rewrite();
       } finally {
-        this.#lastCommit = lastCommitOf(this.#environment); // it may be another file also where that failed
+        this.#lastCommit = lastCommitOf(this.#environment); // even after a failure, the file may be another one
       }
       return { bytesBefore, bytesAfter: this.usedBytes() };
     });
@@ -199,7 +199,7 @@ export class Store {
       } catch (error) {
         if (!(error instanceof SetBackError) || setBacks === maxSetBacks) throw error;
         await openApart(dirname(this.#environment.dataFile));
-        // If another process already disturbed the opening, the last commit is later than assumed.
+        // If another process disturbed the opening, the last commit is later than assumed.
         this.#lastCommit = Math.max(this.#lastCommit, lastCommitOf(this.#environment));
       }
     }
@@ -243,7 +243,7 @@ export class Store {
       return { results: [{ ok: false, error }], steps: [], flushed: Promise.resolve() };
     }
     this.#lastCommit = number;
-    // Read now: later it belongs to a later commit and never settles if that one fails.
+    // Read now: later, the promise would belong to a later commit, and never settles if that fails.
     const onDisk = root.flushed.then(() => this.#assertMarked());
     const flushed = logged === null ? onDisk : this.#append(logged, onDisk);
     const before = this.#flushing;
@@ -264,12 +264,12 @@ export class Store {
     return { rows, position };
   }
 
-  /** Append a commit to the log without waiting for this disk: the file can be rebuilt from the log. Errors: FatalError. */
+  /** Append a commit to the log without waiting for this disk, as the log can rebuild the file. Errors: FatalError. */
   #append({ rows, position }: { rows: RowBlock; position: Position }, onDisk: Promise<void>): Promise<void> {
     if (this.#replication === null) throw new TypeError('commits go nowhere else');
     const { log } = this.#replication;
     log.position = position;
-    onDisk.catch(() => {}); // nothing more is written then, and the next write fails
+    onDisk.catch(() => {}); // after a failure nothing more is written, and the next write fails
     return log.append(rows, position);
   }
 
@@ -311,11 +311,11 @@ export class Store {
       this.#environment.root.resetReadTxn();
       return this.reader.counters.peek('opstamp') > opstamp;
     } catch {
-      return true; // LMDB refuses to read: it could not take its own commit back, which is as bad
+      return true; // LMDB refuses to read, because it could not undo its own commit; that is as bad
     }
   }
 
-  /** Commands before a failure of the environment stay committed and acknowledged. */
+  /** Commands that ran before the environment failed stay committed and acknowledged. */
   async #transactOneByOne(commands: readonly Command<unknown>[]): Promise<Commit> {
     const steps: CommitStep[] = [];
     const whole: Commit = { results: [], steps, flushed: Promise.resolve() };
@@ -325,7 +325,7 @@ export class Store {
         steps.push(...own);
         whole.results.push(...results);
         whole.flushed = Promise.all([whole.flushed, flushed]);
-        whole.flushed.catch(() => {}); // told to whoever gets the whole
+        whole.flushed.catch(() => {}); // `whole.flushed` reports the error to its callers
       } catch (error) {
         if (error instanceof FatalError) throw error;
         whole.results.push({ ok: false, error: storeUnavailable(error) });
@@ -334,12 +334,12 @@ export class Store {
     return whole;
   }
 
-  /** No more writes; the file may differ from what was written. */
+  /** No more writes are possible; the file may differ from the written state. */
   get hasFailed(): boolean {
     return this.#failure !== null;
   }
 
-  /** The file never shrinks by itself; freed space is reused. */
+  /** The file never shrinks on its own; free space is reused. */
   usedBytes(): number {
     return statSync(this.#environment.dataFile).size;
   }

@@ -1,4 +1,4 @@
-/** Rows as bytes for external storage (docs/cluster.md). A uint32 key is four bytes, big-endian; others as in LMDB. */
+/** Rows as bytes for external storage (docs/cluster.md). A uint32 key has four bytes, big-endian; others as LMDB. */
 
 import type { Database, Key } from 'lmdb';
 import * as lmdb from 'lmdb';
@@ -14,7 +14,7 @@ export interface StoredRow {
 export interface Position {
   /** Library id; its name may be reused. */
   library: string;
-  /** Author of the last commit: a number that grows with each takeover, and a random id, since a reset database counts again. */
+  /** Author of the last commit: a number that grows with takeovers, and a random id (databases may be reset). */
   epoch: number;
   run: string;
   seq: number;
@@ -23,9 +23,9 @@ export interface Position {
   key_sum: string;
 }
 
-/** Where commits must arrive before they count. */
+/** The log that makes commits valid. */
 export interface CommitLog {
-  /** Position of the file when opened; each commit advances it by one. */
+  /** Position of the file when it was opened. Each commit advances it by one. */
   position: Position;
   /** Resolves when there is room for a commit. Errors: FatalError when closed. */
   ready(): Promise<void>;
@@ -35,7 +35,7 @@ export interface CommitLog {
 
 export interface CommitHistory {
   last(): string;
-  /** Whether a commit, and so all before it, is durable. */
+  /** Whether a commit, and so every earlier one, is durable. */
   has(commit: string): Promise<boolean>;
 }
 
@@ -83,10 +83,10 @@ export class KeySum {
     this.#low = Number.parseInt(key_sum.slice(8), 16);
   }
 
-  /** `before`, `after`: whether the row existed and exists. */
+  /** `before`, `after`: whether the row existed before and exists after the change. */
   change({ database, key }: Pick<StoredRow, 'database' | 'key'>, before: boolean, after: boolean): void {
     if (before === after || uncounted.has(database)) return;
-    // Name, key, name: the first two form one hash, the last two the other.
+    // Order: name, key, name. The first two form one hash, the last two the other.
     const whole = 2 * database.length + key.length;
     if (hashed.length < whole) hashed = Buffer.allocUnsafe(2 * whole);
     hashed.write(database, 0, 'latin1');
@@ -112,7 +112,7 @@ export class RowBlock {
   readonly keyStarts: number[] = [];
   readonly keyEnds: number[] = [];
   readonly valueStarts: number[] = [];
-  /** -1 for a deleted row. */
+  /** End of each value; -1 for a deleted row. */
   readonly valueEnds: number[] = [];
 
   static of(rows: readonly StoredRow[]): RowBlock {
@@ -166,7 +166,7 @@ interface Recorded {
 /** Records the keys written by the current transaction. */
 export class WriteRecorder {
   readonly #seen = new Map<string, Set<string>>();
-  /** Whether the row existed, and where to read the new one. */
+  /** Whether the row existed, and a reader for its new value. */
   #written: { name: string; key: Key; before: boolean; of: Recorded }[] = [];
 
   begin(): void {
@@ -183,12 +183,12 @@ export class WriteRecorder {
     this.#written.push({ name, key, before: of.database.doesExist(key), of });
   }
 
-  /** At the end of a transaction, inside it: the rows written, and the new sum over all keys. */
+  /** Call at the end of a transaction, inside it. Returns the written rows and the new sum over all keys. */
   take(sum: KeySum): RowBlock {
     const rows = new RowBlock();
     for (const { name, key, before, of } of this.#written) {
       const value = of.database.getBinary(key);
-      if (value === undefined && !before) continue; // written and removed again
+      if (value === undefined && !before) continue; // written and removed in the same transaction
       const row = rows.addKey(name, keyView(key, of.encoding));
       rows.addValue(row, value);
       sum.change({ database: name, key: rows.key(row) }, before, value !== undefined);

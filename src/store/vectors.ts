@@ -1,5 +1,5 @@
 /**
- * Chunk vectors, from which spaces are filled; written and deleted with the chunks.
+ * Chunk vectors, which fill the spaces. Written and deleted together with the chunks.
  * Database: `vectors` [space, page no] → the page's chunk vectors in order, little-endian float32.
  */
 
@@ -13,7 +13,7 @@ export class VectorReader extends Records {
   get(space: number, pageNo: number): Float32Array | undefined {
     const bytes = this.rows.get([space, pageNo]);
     if (bytes === undefined) return undefined;
-    // Already a copy; copy again only if misaligned.
+    // This is already a copy. Copy again only if it is misaligned.
     const { buffer, byteOffset } = bytes.byteOffset % 4 === 0 ? bytes : new Uint8Array(bytes);
     return new Float32Array(buffer, byteOffset, bytes.byteLength / 4);
   }
@@ -94,7 +94,7 @@ export class RefusedTextTransactor extends RefusedTextReader {
   }
 }
 
-/** Whether all ordinals are within the page and have zero rows. */
+/** Whether all ordinals belong to the page and have zero rows. */
 export function areRefused({ ordinals }: RefusedTexts, rows: Float32Array | undefined, dim: number): boolean {
   if (rows === undefined) return false;
   return ordinals.every((ordinal) => {

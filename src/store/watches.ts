@@ -40,7 +40,7 @@ export class WatchReader extends NumberedRecords<StoredWatch> {
     return this.rows.getKeysCount();
   }
 
-  /** The watch with `older` older ones; null if none. */
+  /** The watch that has this number of older ones; null if none. */
   numberAt(older: number): number | null {
     const [no = null] = this.rows.getKeys({ offset: older, limit: 1 });
     return no;
@@ -55,7 +55,7 @@ export class WatchReader extends NumberedRecords<StoredWatch> {
     return row && { url_key: row.subarray(0, urlKeyBytes), addresses: row[urlKeyBytes] ?? 1 };
   }
 
-  /** When the next enabled watch is due, ms; undefined for none. */
+  /** When the next enabled watch is due, ms; undefined if there is none. */
   nextDueAt(): number | undefined {
     for (const [at] of this.due.getKeys({ limit: 1 })) return at;
     return undefined;
@@ -95,7 +95,7 @@ export class WatchTransactor extends WatchReader {
   }
 }
 
-/** Rows of an earlier version have no address count. */
+/** Rows of an earlier version have no count of addresses. */
 export function isItem(row: Buffer): boolean {
   return row.length === urlKeyBytes || row.length === urlKeyBytes + 1;
 }

@@ -11,10 +11,10 @@ export interface LineSink {
   write(line: string): unknown;
 }
 
-/** The texts of longer lines are cut, so that no hostile title floods the log. */
+/** Texts in longer lines are shortened, so that no hostile title floods the log. */
 const maxLineLength = 8192;
 const maxTextLength = 512;
-/** Shorter secrets would hide half of every line. */
+/** Min length of a hidden secret: shorter ones would hide half of every line. */
 const minSecretLength = 4;
 
 const cutText = (_key: string, value: unknown): unknown =>
@@ -36,7 +36,7 @@ function forPeople(line: string): string {
   return `${String(time).slice(11, 23)} ${(pino.levels.labels[level] ?? 'info').padEnd(5)} ${message}${fields.join('')}\n`;
 }
 
-/** Longest first: one secret may contain another. Plain and as JSON. */
+/** Hides secrets, plain and as JSON. Longest first, because one may contain another. */
 function hidden(secrets: readonly string[]): (line: string) => string {
   const texts = secrets
     .flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1)])

@@ -2,7 +2,7 @@
 import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { breakerStates, type SampleValue } from '../domain/admin.ts';
 
-/** Values from a part that may not run yet. */
+/** Values from a component that may not run yet. */
 interface Collected<Values> {
   collected: (() => Values) | undefined;
 }
@@ -13,7 +13,7 @@ export type LibraryMetrics = ReturnType<Metrics['ofLibrary']>;
 /** Contract "The /metrics output"; all present from the start, so that rates work. */
 const ingestOutcomes = ['queued', 'revisit', 'blacklisted'] as const;
 
-/** From half a millisecond, a search's goal, to ten seconds. */
+/** From 0.5 ms, the target of a search, to ten seconds. */
 const durationBuckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 function metricsIn(registry: Registry) {
@@ -41,7 +41,7 @@ export function createMetrics() {
   const { counter, gauge } = metricsIn(registry);
   const ofLibraries: Registry[] = [];
   collectDefaultMetrics({ register: registry });
-  // Gauges named like counters, which metric checkers reject; the same exist by type.
+  // These gauges have names of counters, which metric checkers reject. The same values exist by type.
   for (const name of ['handles', 'requests', 'resources']) registry.removeSingleMetric(`nodejs_active_${name}_total`);
   const embeddingErrors = counter(
     'embedding_errors_total',
@@ -74,12 +74,12 @@ export function createMetrics() {
     ofLibrary() {
       const library = createLibraryMetrics();
       ofLibraries.push(library.registry);
-      /** The library's, and the process's unless `own`. */
+      /** Samples of the library and, unless `own`, of the process. */
       const samples = async ({ own } = { own: false }) =>
         samplesOf(await valuesOf(own ? [library.registry] : [registry, library.registry]));
       return { ...library, samples };
     },
-    /** All metrics in text exposition, with sums over the libraries. */
+    /** All metrics in text exposition format, with sums over the libraries. */
     async exposition() {
       const all = await Promise.all(ofLibraries.map((each) => each.getMetricsAsJSON()));
       const summed = AggregatorRegistry.aggregate(all);

@@ -34,7 +34,7 @@ export interface TracingOptions {
 
 /** Jobs with a remembered trace; beyond it the oldest begin their own. */
 const maxRemembered = 10_000;
-/** Maximum wait for a collector at a stop, ms. */
+/** Max wait for a collector when the process stops, ms. */
 const closeWithinMs = 1_000;
 
 const msOf = ([seconds, nanos]: readonly [number, number]): number => seconds * 1000 + nanos / 1e6;
@@ -65,7 +65,7 @@ function collectorExporter({ endpoint, userinfo, query }: TracingOptions): SpanE
   return new OTLPTraceExporter({ ...(url === null ? {} : { url }), headers });
 }
 
-/** Once per process: the package's context is global. */
+/** Call once per process, because the package's context is global. */
 export function startTracing(options: TracingOptions) {
   const manager = new AsyncLocalStorageContextManager().enable();
   context.setGlobalContextManager(manager);
@@ -80,7 +80,7 @@ export function startTracing(options: TracingOptions) {
   const tracer = provider.getTracer('readback');
   const parents = new Map<string, SpanContext>();
 
-  // A missing parent means none, never the current context.
+  // If the parent is unknown, the context is empty, never the current one.
   const contextOf = (parentKey: string | undefined): Context => {
     if (parentKey === undefined) return context.active();
     const parent = parents.get(parentKey);

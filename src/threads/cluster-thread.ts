@@ -21,7 +21,7 @@ interface OfRun {
 }
 
 export interface ClusteredPages extends PageClusters {
-  /** For each cluster the id of the earlier one that it continues, or null. */
+  /** For each cluster, the id of the earlier cluster that it continues, or null. */
   continued: (number | null)[];
   points: Float32Array;
 }
@@ -46,7 +46,7 @@ export function addPages({ run, pages }: OfRun & { pages: ChunkRows }): boolean[
   return begun(vectors, run).add(pages);
 }
 
-/** After all pages: compare the next block with the others. Returns whether another is left. */
+/** Call after all pages. Compares the next block with the others; returns whether another block is left. */
 export function comparePages({ run }: OfRun): boolean {
   let comparison = comparisons.get(run);
   if (comparison === undefined) {
@@ -59,7 +59,7 @@ export function comparePages({ run }: OfRun): boolean {
   return comparison.compareBlock();
 }
 
-/** Cluster pages that are all compared, in the order in which they came. Drops the run. */
+/** Clusters all pages after the comparison, in the order of their arrival. Drops the run. */
 export function cluster({ run, ...options }: OfRun & ClusterOptions): ClusteredPages {
   const comparison = begun(comparisons, run);
   comparisons.delete(run);
@@ -104,7 +104,7 @@ export function addTexts({ run, texts: some }: OfRun & { texts: readonly TextOfC
   }
 }
 
-/** Keywords by cluster, best first, of the added texts. Drops the run. */
+/** Keywords of the added texts by cluster, best first. Drops the run. */
 export function keywords({ run }: OfRun): Map<number, string[]> {
   const found = begun(texts, run).keywords();
   texts.delete(run);

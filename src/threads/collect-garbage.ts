@@ -4,17 +4,17 @@ import { runInNewContext } from 'node:vm';
 
 let collect: (() => void) | undefined;
 
-/** 10 to 40 ms for a thread with the language model. */
+/** Takes 10 to 40 ms in a thread with the language model. */
 export function collectGarbage(): void {
   if (collect === undefined) {
-    // The flag is read when a context is created; nothing else changes.
+    // V8 reads the flag when it creates a context. Nothing else changes.
     setFlagsFromString('--expose-gc');
     collect = runInNewContext('gc') as () => void;
   }
   collect();
 }
 
-/** The second collection returns pages that the first emptied: 38 to 49 MB for 13 MB of old objects after indexing. */
+/** The second collection frees pages that the first emptied: 38 to 49 MB for 13 MB of old objects after indexing. */
 export function giveBackMemory(): void {
   collectGarbage();
   collectGarbage();

@@ -11,7 +11,7 @@ import { giveBackMemory } from './collect-garbage.ts';
 import type { CaptionsFile } from './media-thread.ts';
 import { beginTask, type Limited, unreadable } from './thread-pool.ts';
 
-/** UTF-16 units; parsing takes thirty times the memory, and seconds. */
+/** UTF-16 units. Parsing takes thirty times the memory, and seconds. */
 const largeHtml = 1024 * 1024;
 
 export type TextKind = 'html' | 'xhtml' | 'plain' | 'markdown';
@@ -21,7 +21,7 @@ export interface FetchedText extends Limited {
   bytes: Uint8Array;
   /** From the header. */
   charset: string | null;
-  /** Source address; without it no redirects. */
+  /** Source address; without it, redirects are not read. */
   address?: string;
   refresh?: string | undefined;
 }
@@ -32,13 +32,13 @@ export interface SubmittedPage extends ExtractedPage {
 
 export type ReadText = { wall: Wall; page: ExtractedPage } | { redirect: string } | { page: ExtractedPage };
 
-/** `extract`, plus the wall if the page is one. */
+/** `extract`, plus the kind of wall if the page is one. */
 export function extractSubmitted(page: { html: string; url: string; isArticle?: boolean } & Limited): SubmittedPage {
   const extracted = extract(page);
   return { ...extracted, wall: recognizeWall({ ...extracted, html: page.html }) };
 }
 
-/** `isArticle`: already extracted. `url`: '' for fetched pages. Errors: `unreadable`, for an ExtractionLimitError. */
+/** `isArticle`: the article alone. `url`: '' for fetched pages. Errors: `unreadable`, for an ExtractionLimitError. */
 export function extract(page: { html: string; url: string; isArticle?: boolean } & Limited): ExtractedPage {
   beginTask(page);
   try {
@@ -47,7 +47,7 @@ export function extract(page: { html: string; url: string; isArticle?: boolean }
     if (!(error instanceof ExtractionLimitError)) throw error;
     throw unreadable(page.url === '' ? 'has too many or too deeply nested elements' : error.message);
   } finally {
-    // An idle thread would keep some hundred MB.
+    // Otherwise an idle thread would keep some hundred MB.
     if (page.html.length > largeHtml) giveBackMemory();
   }
 }

@@ -11,7 +11,7 @@ export interface OpenedSource extends Pick<ImportSource, 'format' | 'id' | 'isHi
   leftOut: Record<string, number>;
 }
 
-/** A piece ends at either limit, to bound memory on both sides. */
+/** A piece ends at either limit, which bounds memory in both threads. */
 const pieceItems = 200;
 const pieceChars = 4 * 2 ** 20;
 
@@ -40,7 +40,7 @@ export async function dryRunOf(settings: {
   return dryRun(opened, settings.options, settings.canonicalize);
 }
 
-/** The next items, and whether there are more; `fault`: why not, if the file is damaged. */
+/** The next items, and whether more follow. `fault`: why not, if the file is damaged. */
 export async function nextItems(): Promise<{ items: ImportItem[]; isLast: boolean; fault: string | null }> {
   if (items === null) throw new TypeError('no file was opened');
   const piece: ImportItem[] = [];

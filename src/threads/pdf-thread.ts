@@ -20,7 +20,7 @@ const maxCharacters = 20_000_000;
 const maxPieces = 100_000;
 const maxOutline = 5000;
 const farthestTitle = 300;
-/** Bytes per array of pdf.js, and in total per PDF: a book of 200 pages takes 60 MB. */
+/** Max bytes per array of pdf.js, and in total per PDF: a book of 200 pages takes 60 MB. */
 const largestArray = 64 * 1024 * 1024;
 const allArrays = 2 * 1024 * 1024 * 1024;
 
@@ -33,7 +33,7 @@ type PdfJs = typeof import('pdfjs-dist/legacy/build/pdf.mjs');
 type PdfDocument = Awaited<ReturnType<PdfJs['getDocument']>['promise']>;
 
 let made = 0;
-/** pdf.js also catches allocation errors and continues. */
+/** A flag, because pdf.js catches even allocation errors and continues. */
 let isOver = false;
 const Decompression = globalThis.DecompressionStream;
 
@@ -151,7 +151,7 @@ function placedText({ str, dir, transform, width, fontName }: TextItem): TurnedT
   return { text, x: e, y: f, width, size, isRightToLeft: dir === 'rtl', font: fontName, turn };
 }
 
-/** Rotates text by its most common turn; differently turned text, such as a margin stamp, comes last. */
+/** Rotates text by its most common turn. Text with another turn, such as a margin stamp, comes last. */
 function upright(pieces: readonly TurnedText[]): PlacedText[] {
   const lengths = [0, 0, 0, 0];
   for (const { turn, text } of pieces) lengths[turn] += text.length;
@@ -205,14 +205,14 @@ async function loadPdfJs(): Promise<{ pdfjs: PdfJs; root: string }> {
   return { pdfjs: await import('pdfjs-dist/legacy/build/pdf.mjs'), root };
 }
 
-/** Errors: `unreadable`, over the limits and from then on. */
+/** Errors: `unreadable` above a limit, and at every later call. */
 function count(bytes: number, ofOne: number): void {
   made += bytes;
   isOver ||= ofOne > largestArray || made > allArrays;
   if (isOver) throw tooLarge(unpacksTooMuch);
 }
 
-/** Used by pdf.js to unpack streams; on failure it falls back to its own code. */
+/** pdf.js uses it to decompress streams. If it fails, pdf.js uses its own code. */
 class CountedDecompression {
   readonly readable: ReadableStream<Uint8Array>;
   readonly writable: WritableStream<Uint8Array>;
@@ -257,5 +257,5 @@ function asFault(error: unknown): Error {
   return isOver || error instanceof RangeError ? tooLarge(unpacksTooMuch) : unreadable(broken);
 }
 
-/** At module load, not in a task: Node ends the process if a thread is ended while it loads a module. */
+/** When the module loads, not in a task: Node crashes if a thread is ended while it loads a module. */
 const { pdfjs, root } = await loadPdfJs();

@@ -31,11 +31,11 @@ import { openWordList } from '../engine/words/word-list.ts';
 import { collectGarbage, giveBackMemory } from './collect-garbage.ts';
 import { threadData } from './thread-pool.ts';
 
-/** Dropped segments kept before a collection: every few seconds at full indexing speed. */
+/** Max bytes of dropped segments before a garbage collection: every few seconds at full indexing speed. */
 const MAX_DROPPED_BYTES = 48 * 2 ** 20;
 
 export interface InNamespace {
-  /** Identifies an index: a thread may serve several libraries. */
+  /** Identifies an index, because a thread may serve several libraries. */
   namespace: string;
 }
 
@@ -50,7 +50,7 @@ const scratch = createScratch();
 let droppedBytes = 0;
 let tools: ReturnType<typeof openTools> | undefined;
 
-/** As of `retrieve`. Null, here and below, if this thread replaced a lost one and lacks segments or rows: give them again. */
+/** As of `retrieve`. Null, here and below: this thread replaced a lost one and needs segments or rows again. */
 export async function find({ namespace, ...request }: Retrieval & InNamespace): Promise<Candidates | null> {
   const parts = partsOf(namespace, request);
   return parts && retrieve(parts, request);
@@ -67,7 +67,7 @@ function partsOf(namespace: string, { vectors }: Pick<Retrieval, 'vectors'>) {
   return sparse?.corpus == null || rows === undefined ? null : { analyze: openedTools().analyze, sparse, rows };
 }
 
-/** Of pages, by one of their labels. */
+/** Sketches of pages, each given by one of its labels. */
 export function sketch({ namespace, labels }: { labels: readonly number[] } & InNamespace) {
   const corpus = libraries.get(namespace)?.sparse.corpus;
   return corpus == null ? null : sketchPages(corpus, labels);
@@ -75,7 +75,7 @@ export function sketch({ namespace, labels }: { labels: readonly number[] } & In
 
 export interface NearestTask extends NearestOptions {
   rows: number;
-  /** A vector, or labels: the mean of their rows. */
+  /** A vector; or labels, for the mean of their rows. */
   to: Float32Array | Uint32Array;
 }
 
@@ -140,7 +140,7 @@ export interface OpenedRows {
   id: number;
   shared: SharedRows;
   reader: number;
-  /** Rows with the same labels, whose graph serves these, too; null: none. */
+  /** Rows with the same labels, whose graph also serves these; null: none. */
   before: number | null;
 }
 
@@ -151,7 +151,7 @@ export function openRows({ namespace, id, shared, reader, before }: OpenedRows &
   rows.set(id, { rows: new VectorRows(shared, reader), graph });
 }
 
-/** Use a checked graph of these rows; false without the package. Errors: of a file that is cut short. */
+/** Use a checked graph of these rows; false without the package. Errors: of a truncated file. */
 export async function openGraph({
   namespace,
   id,
@@ -161,7 +161,7 @@ export async function openGraph({
   if (searched === undefined) return null;
   const graph = await RowGraph.read(path, searched.rows.dim);
   searched.graph = graph;
-  collectGarbage(); // native memory, of which the engine knows nothing
+  collectGarbage(); // native memory, which the engine does not count
   return graph !== null;
 }
 

@@ -10,7 +10,7 @@ interface Waiting {
 export class Semaphore {
   #free: number;
   readonly #maxWaiting: number;
-  /** By owner, next turn first; each queue in order of arrival. No queue is empty. */
+  /** By owner, next turn first. Each queue is in order of arrival; empty queues are removed. */
   readonly #queues = new Map<string, Set<Waiting>>();
   #closed: { reason: unknown } | undefined;
 
@@ -40,7 +40,7 @@ export class Semaphore {
       await new Promise<void>((go, refuse) => {
         const waiting = { go, refuse };
         this.#queues.set(owner, queue.add(waiting));
-        // A waiter that was just given a place is no longer queued and keeps it.
+        // A waiter that just got a place is no longer queued, and keeps the place.
         giveUp = () => {
           if (!queue.delete(waiting)) return;
           if (queue.size === 0) this.#queues.delete(owner);

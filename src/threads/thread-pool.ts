@@ -23,7 +23,7 @@ export class TaskTimeoutError extends Error {
   readonly code = 'task_timeout';
   /** ms of elapsed or of processor time. */
   readonly limitMs: number;
-  /** The work itself took too long, however busy the machine. */
+  /** The work itself took too long; the load of the machine does not matter. */
   readonly ofProcessor: boolean;
 
   constructor(name: string, { limitMs, kind }: TimeLimit, options?: ErrorOptions) {
@@ -41,12 +41,12 @@ export interface ThreadPoolOptions {
   entry: URL;
   name: string;
   threads: number;
-  /** Tasks that an `uninterrupted` thread begins before earlier ones end, for tasks that wait; default 1. */
+  /** Max tasks that an `uninterrupted` thread runs at once, for tasks that wait; default 1. */
   tasksPerThread?: number;
   maxQueue: number;
   /** Cloned to each thread; SharedArrayBuffers are shared. Read with `threadData()`. */
   data?: unknown;
-  /** Heap limit per thread, MiB; beyond it the task rejects and the thread is replaced. Excludes buffers. */
+  /** Max heap per thread, MiB. Above it the task rejects and the thread is replaced. Excludes buffers. */
   maxHeapMb?: number;
   /** Young generation per thread, MiB, default up to 48. A smaller one is collected more often and fits the cache. */
   maxYoungMb?: number;
@@ -58,12 +58,12 @@ export interface ThreadPoolOptions {
   uninterrupted?: boolean;
 }
 
-/** `idleMs` of stateless tasks: longer than an importer's pauses; then memory is freed. */
+/** `idleMs` of stateless tasks: longer than an importer's pauses. Afterwards memory is freed. */
 export const statelessIdleMs = 20_000;
 
 export interface RunOptions {
   signal?: AbortSignal | undefined;
-  /** From the task's turn to its result, ms: includes a thread's start, not the queue. */
+  /** Max time from the task's turn to its result, ms. Includes the start of a thread, not the queue. */
   timeoutMs?: number;
   /** Processor time, ms, of a task that calls `beginTask`, with an object; set `timeoutMs` too: not all kernels count. */
   processorMs?: number;
@@ -86,13 +86,13 @@ export interface ThreadPool<Tasks> {
     argument: Tasks[Name] extends (argument: infer Argument) => unknown ? Argument : never,
     options?: RunOptions,
   ): Promise<Tasks[Name] extends Task ? Awaited<ReturnType<Tasks[Name]>> : never>;
-  /** Bulk work in pieces: one piece at a time goes to the pool, so other tasks wait for one at most. */
+  /** Bulk work in pieces. One piece at a time goes to the pool, so other tasks wait for at most one piece. */
   inTurn<Result>(piece: () => Promise<Result>): Promise<Result>;
   /** The same threads for an owner: its tasks and pieces take turns with others'. */
   of(owner: string): SharedPool<Tasks>;
   readonly queued: number;
   readonly load: number;
-  /** Waits for running tasks, refuses waiting ones, ends the threads. */
+  /** Waits for running tasks, refuses waiting ones, and ends the threads. */
   close(): Promise<void>;
 }
 
@@ -104,7 +104,7 @@ export function openThreadPool<Tasks>(options: ThreadPoolOptions): ThreadPool<Ta
   const piscina = new Piscina({
     filename: options.entry.href,
     name: options.name,
-    // Piscina gives tasks to threads that still load, and Node ends the process if such a thread is ended.
+    // Piscina sends tasks to threads that still load, and Node crashes if such a thread is ended.
     minThreads: 0,
     maxThreads: options.threads,
     concurrentTasksPerWorker: tasksPerThread,
@@ -131,7 +131,7 @@ export function openThreadPool<Tasks>(options: ThreadPoolOptions): ThreadPool<Ta
   piscina.on('message', ({ call, begun }: Begun) => processorLimits.get(call)?.begin(begun));
   const loadedThreads = new Set<unknown>();
   let endedThreads = 0;
-  /** Aborted, and replaced, when a thread could not load its module and no other is left to take waiting tasks. */
+  /** Aborted, then replaced, if a thread could not load its module and no other thread is left for waiting tasks. */
   let noThread = abortedForAll();
   piscina.on('workerCreate', (thread) => loadedThreads.add(thread));
   piscina.on('workerDestroy', (thread) => {
@@ -141,7 +141,7 @@ export function openThreadPool<Tasks>(options: ThreadPoolOptions): ThreadPool<Ta
     noThread = abortedForAll();
   });
   let load = 0;
-  // piscina takes waiting tasks with a signal in LIFO order, unbounded; so they wait here.
+  // piscina runs waiting tasks that have a signal in LIFO order, without a limit. So they wait here.
   const semaphore = new Semaphore(options.threads * tasksPerThread, options.maxQueue);
   const runOf =
     (owner: string): ThreadPool<Tasks>['run'] =>
@@ -154,7 +154,7 @@ export function openThreadPool<Tasks>(options: ThreadPoolOptions): ThreadPool<Ta
       const passingLimit = timeoutMs === undefined ? undefined : new TimeLimit(timeoutMs, '');
       const limits: TimeLimit[] = [passingLimit, processorLimit].filter((each) => each !== undefined);
       const signals = [signal, ...limits.map((limit) => limit.signal)].filter((each) => each !== undefined);
-      // A running task's abort ends its thread, a waiting one's does not: this listener runs before the pool's own.
+      // Aborting a running task ends its thread, unlike a waiting one. This listener runs before the pool's own.
       let endedBefore = 0;
       for (const limit of limits) {
         limit.signal.addEventListener('abort', () => {
@@ -167,7 +167,7 @@ export function openThreadPool<Tasks>(options: ThreadPoolOptions): ThreadPool<Ta
         passingLimit?.begin();
         const lacking = noThread.signal;
         const interrupting = stop === undefined || options.uninterrupted ? lacking : AbortSignal.any([stop, lacking]);
-        // Piscina gives a thread with a task that has a signal no other. Once a thread is loaded, none is needed to abandon tasks.
+        // A thread with a task that has a signal gets no other. Once a thread is loaded, tasks are dropped without one.
         const isAbandoned = options.uninterrupted === true && loadedThreads.size > 0;
         const abortable = isAbandoned ? {} : { signal: interrupting };
         const moved = transfer === undefined ? {} : { transferList: transfer };
@@ -232,14 +232,14 @@ function threadLoadedOrEnded(piscina: Piscina): Promise<void> {
   });
 }
 
-/** In a task with a limit of processor time: starts the count. */
+/** Call in a task with a limit of processor time, to start the count. */
 export function beginTask({ call }: Limited): void {
   if (call === undefined) return;
   const begun = markThread();
   if (begun !== null) parentPort?.postMessage({ call, begun } satisfies Begun);
 }
 
-/** In a task: refuses a document permanently. `message` names nothing of it. Errors cross threads without their class. */
+/** Call in a task to refuse a document for good. `message` quotes nothing of it. Errors lose their class. */
 export function unreadable(message: string): Error {
   return new Error(message, { cause: { code: 'unreadable' } });
 }

@@ -1,6 +1,6 @@
 /**
- * Limits of time of thread tasks. Only Linux counts processor time per thread, which does not depend on other load;
- * elsewhere elapsed time must end the task (docs/decisions/processor-time-of-threads.md).
+ * Time limits of thread tasks. Only Linux counts processor time per thread, which does not depend on other load.
+ * Elsewhere, elapsed time must end the task (docs/decisions/processor-time-of-threads.md).
  */
 import { readFileSync, readlinkSync } from 'node:fs';
 import { basename } from 'node:path';
@@ -12,7 +12,7 @@ export interface ThreadMark {
 
 const shortestMs = 10;
 
-/** In a thread: its id and processor time; null if unknown. */
+/** Call in a thread. Returns its id and processor time; null if unknown. */
 export function markThread(): ThreadMark | null {
   const link = orUnknown(() => readlinkSync('/proc/thread-self'));
   const tid = link === null ? null : basename(link);
@@ -27,7 +27,7 @@ function readUsedMs(tid: string): number | null {
   return ns > 0 ? ns / 1e6 : null;
 }
 
-/** Null for an unreadable file (another system, hidden, thread ended, no file handle): elapsed time then ends the task. */
+/** Null for an unreadable file (another system, hidden, ended, no file handle): elapsed time then ends the task. */
 function orUnknown(read: () => string): string | null {
   try {
     return read();
@@ -36,7 +36,7 @@ function orUnknown(read: () => string): string | null {
   }
 }
 
-/** Per task. Unlike `AbortSignal.timeout` it releases the task and its arguments at the end. */
+/** One per task. Unlike `AbortSignal.timeout`, it releases the task and its arguments at the end. */
 export class TimeLimit {
   readonly limitMs: number;
   readonly kind: '' | ' of processor time';
