@@ -34,7 +34,7 @@ export interface CallOptions {
 
 /** Whether the last request succeeded. */
 export const connection = signal<'ok' | 'lost'>('ok');
-/** Incremented when all shown data may be stale: the service is back, or a user signed in. */
+/** Incremented when all displayed data may be stale: the service is back, or a user signed in. */
 export const epoch = signal(0);
 /** A 401 answer ends a session. */
 export const session = signal<'unknown' | 'in' | 'out' | 'expired'>('unknown');
@@ -113,7 +113,7 @@ function lose(error: unknown): never {
   throw new Unreachable('The service does not answer.', { cause: error });
 }
 
-/** A file may be deleted, or be a folder, which browsers report like a network failure. */
+/** A file may be deleted, or be a folder. Browsers report both like a network failure. */
 const isReadable = (file: Blob): Promise<boolean> =>
   file
     .slice(0, 1)
@@ -146,7 +146,7 @@ function detailOf(body: unknown): string | undefined {
   return said && inOneDirection(said);
 }
 
-/** A text of the service with foreign parts, without direction changes. */
+/** A text of the service with parts from outside, without direction changes. */
 export const inOneDirection = (said: string): string => said.replace(/[\u202A-\u202E]/g, '');
 
 function queryText(query: Query): string {
@@ -189,7 +189,7 @@ async function lives(): Promise<boolean> {
   try {
     return (await fetch('/readyz', { cache: 'no-store' })).ok;
   } catch {
-    return false; // still away: asked again
+    return false; // still away: asks again
   }
 }
 

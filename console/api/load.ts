@@ -66,7 +66,7 @@ export async function loadPart<Part>(load: () => Promise<Part>): Promise<Part> {
   try {
     return await load();
   } catch (cause) {
-    await get('/v1/whoami'); // where the service is away, this says so, and the part is asked for again
+    await get('/v1/whoami'); // if the service is away, this call reports it and reloads the part later
     throw new Error('The service has a newer version of the console. Reload the page.', { cause });
   }
 }
@@ -82,7 +82,7 @@ export function useRepeat(
   useEffect(() => {
     if (!isOn) return;
     const timer = setInterval(() => {
-      if (document.hidden || connection.peek() === 'lost') return; // loaded again when the service is back
+      if (document.hidden || connection.peek() === 'lost') return; // the return of the service reloads it
       for (const { loading, reload } of latest.current) if (!loading) reload();
     }, everyMs);
     return () => clearInterval(timer);

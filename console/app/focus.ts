@@ -80,7 +80,7 @@ function focusedOf(element: HTMLElement): Focused {
   return { element, around };
 }
 
-/** The replacement, or the last element before it, in the nearest ancestor. */
+/** The replacement of the element, or the last element before it, in the nearest ancestor. */
 function nextTo({ around }: Focused): HTMLElement | null {
   for (const { scope, before } of around) {
     const others = scope.isConnected ? focusablesIn(scope) : [];

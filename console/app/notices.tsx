@@ -1,4 +1,4 @@
-/** Short notices. They disappear by themselves; errors when closed, or with their view; what waits and can be undone, when its caller says so. */
+/** Short notices. Most disappear on their own; errors when closed or with their view; undoable ones on request. */
 import { effect, signal } from '@preact/signals';
 import { useRef, useState } from 'preact/hooks';
 import { isAbort, wordsFor } from '../api/client.ts';

@@ -12,7 +12,7 @@ export interface Route {
 /** A passing place enters the address after this time, ms. */
 const settleMs = 500;
 
-/** A step of the browser's history, with its kept state. */
+/** An entry of the browser's history, with its kept state. */
 interface Place {
   id: number;
   /** Steps back within the console. */
@@ -51,7 +51,7 @@ export const returns = signal(0);
 
 history.scrollRestoration = 'manual'; // by the time that a browser does it views are still empty
 addEventListener('popstate', () => {
-  // Its address update was pending.
+  // The update of its address was pending.
   if (dropPassing()) keep(passingName, fragment.value);
   if (codeInAddress() !== null) return;
   leave();

@@ -14,7 +14,7 @@ interface Holder {
 }
 
 export const holder = signal<Holder | null>(null);
-/** Work that waits and belongs to this session: done before the session ends by its user, else dropped. */
+/** Waiting work of this session: done before its user signs out, otherwise dropped. */
 export const waitingWork = { send: async () => {}, drop: () => {} };
 /** Other tabs share the session and learn of sign-ins (`in`) and sign-outs (`out`). */
 const otherTabs = new BroadcastChannel('readback session');
@@ -110,7 +110,7 @@ async function resume(): Promise<void> {
 /** Another tab may have signed in or out. */
 async function lookAgain(): Promise<void> {
   if (session.value === 'unknown') {
-    mayBeOld = true; // what is being asked already may be answered of what was before
+    mayBeOld = true; // a running request may get the answer for the previous session
     return;
   }
   try {

@@ -9,7 +9,7 @@ import { notify } from './notices.tsx';
 import { go, linkTo } from './router.ts';
 import { mayWrite } from './session.tsx';
 
-/** Apps put the address into any of the fields. */
+/** Apps put the address into any of these fields. */
 const params = new URLSearchParams(location.search);
 const [given, ...texts] = ['url', 'text', 'title'].map((name) => params.get(name) ?? '');
 const all = [given, ...texts].join(' ');
@@ -23,7 +23,7 @@ const close = () => {
 
 export function ShareDialog() {
   useEffect(() => {
-    addEventListener('hashchange', close); // by the link to a known page
+    addEventListener('hashchange', close); // the link to a known page was followed
     return () => removeEventListener('hashchange', close);
   }, []);
   if (shared.value === null) return null;

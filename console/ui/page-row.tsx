@@ -17,7 +17,7 @@ interface Passage {
   snippet?: { start: number; end: number };
 }
 
-/** To a page at a passage, or at its matched part. `at` finds it if indexing has given it another id. */
+/** Links to a page at a passage, or at its matching part. `at` finds it if indexing has changed its id. */
 export function passageLink(pageId: string, passage?: Passage): string {
   if (passage === undefined) return linkTo('page', pageId);
   const { chunk_id, char_start, snippet } = passage;

@@ -12,7 +12,7 @@ export function safeUrl(address: string): string | null {
     const { protocol, href } = new URL(address);
     return protocol === 'http:' || protocol === 'https:' ? href : null;
   } catch {
-    return null; // no address at all
+    return null; // not an address
   }
 }
 

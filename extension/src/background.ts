@@ -38,11 +38,11 @@ import { ServiceClient } from './service/client.ts';
 import type { Connection } from './service/connection.ts';
 import { changeSettings, isPaused, readSettings, switchSite } from './settings.ts';
 
-/** Minutes between reads of the block list. */
+/** Minutes between two reads of the block list. */
 const syncMinutes = 60;
-/** Retry after a stop, minutes: the browsers' minimum. */
+/** Min retry time after a stop, minutes: the browsers' minimum. */
 const retryMinutes = 0.5;
-/** Rows of each kind on the options page. */
+/** Max rows of each kind on the options page. */
 const listed = 100;
 const longestTitle = 1000;
 
@@ -68,7 +68,7 @@ const mayImport = async (): Promise<boolean> => {
   return state?.status !== 'paused' && !isPaused(settings, Date.now());
 };
 
-/** Repeats until a run ends: a run may take longer than the alarm, and be stopped. */
+/** Repeats until a run ends, because a run may take longer than the alarm, and be stopped. */
 const keepSending = (): Promise<void> =>
   chrome.alarms.create('send', { delayInMinutes: retryMinutes, periodInMinutes: retryMinutes });
 
@@ -156,7 +156,7 @@ async function saveTab({ tabId, url, title }: Request<'saveTab'>): Promise<Captu
   if (here !== null) return here;
   const injected = await chrome.scripting.executeScript({ target: { tabId }, files: ['content.js'] }).then(
     () => true,
-    () => false, // a page that extensions may not look into, such as the browser's viewer of PDFs
+    () => false, // extensions have no access to the page, such as the browser's PDF viewer
   );
   if (injected) return (await askTab(tabId, 'captureNow')) ?? { outcome: 'failed' };
   return captured({ url, title, visitedAt: Date.now(), html: null, metadata: {}, byHand: true });
@@ -229,7 +229,7 @@ async function ownMatches(url: string): Promise<OwnMatch[]> {
   }));
 }
 
-/** Register the box on the result pages of these engines, as permitted, and on no other page. */
+/** Register the box on the result pages of these engines, if permitted, and on no other page. */
 async function followEngines(chosen: readonly EngineName[]): Promise<void> {
   await navigator.locks.request('engines', async () => {
     const registered = await chrome.scripting.getRegisteredContentScripts({ ids: [engineScript] });
@@ -338,7 +338,7 @@ function isOfSender(request: unknown, { url }: Sender): boolean {
   );
 }
 
-/** Messages allowed from content scripts; the rest is for the extension's own pages. */
+/** Messages allowed from content scripts. All others are only for the extension's own pages. */
 const askedByContent: readonly string[] = ['mayCapture', 'captured', 'ownMatches'] satisfies MessageName[];
 
 chrome.runtime.onMessage.addListener(({ name, request }: Envelope, sender, answer) => {
@@ -396,7 +396,7 @@ chrome.runtime.onInstalled.addListener(({ reason }) => {
 });
 
 chrome.runtime.onStartup.addListener(() => {
-  void syncHourly(); // Firefox keeps no alarms over its end
+  void syncHourly(); // Firefox does not keep alarms when it closes
   sendSoon();
 });
 
@@ -415,7 +415,7 @@ chrome.alarms.onAlarm.addListener(({ name }) => {
 chrome.storage.onChanged.addListener((changes) => {
   if (changes.settings !== undefined) {
     void readSettings().then((present) => followEngines(present.engines));
-    sendSoon(); // an import stands still while capturing is paused
+    sendSoon(); // an import stops while capturing is paused
   }
   void showState();
 });

@@ -5,7 +5,7 @@ import type { ExclusionRule } from './rules/decide.ts';
 import type { Connection } from './service/connection.ts';
 import type { Settings, SiteSwitch } from './settings.ts';
 
-/** As shown, or by address where the service reads better than the browser shows. */
+/** As shown; or by address, if the service reads it better than the browser shows it. */
 export type CaptureMode = 'html' | 'address';
 
 export interface CapturedPage {
@@ -116,6 +116,6 @@ export async function askTab<Name extends keyof TabMessages>(
   try {
     return (await chrome.tabs.sendMessage(tabId, { name, request: null }, { frameId: 0 })) ?? null;
   } catch {
-    return null; // no content script is there: a page of the browser, or one opened before the installation
+    return null; // no content script: a page of the browser, or one opened before the installation
   }
 }

@@ -41,7 +41,7 @@ export const defaultSettings: Settings = settings.parse({});
 export const isPaused = ({ pausedUntil }: Pick<Settings, 'pausedUntil'>, now: number): boolean =>
   pausedUntil === 'forever' || (pausedUntil !== null && pausedUntil > now);
 
-/** Each field by itself, so that one invalid value resets no other. */
+/** Each field is parsed on its own, so that an invalid value does not reset the others. */
 export async function readSettings(): Promise<Settings> {
   const { settings: kept } = await chrome.storage.local.get<{ settings?: Record<string, unknown> }>('settings');
   const valid = Object.entries(settings.shape).filter(([name, field]) => field.safeParse(kept?.[name]).success);

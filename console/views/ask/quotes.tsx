@@ -68,7 +68,7 @@ const question = new RegExp(
   'iu',
 );
 
-/** A question that the service is likely to answer by sentences of these results. */
+/** Whether the service is likely to answer the query with sentences of these results. */
 const isAnswered = ({ query, results }: Found): boolean =>
   question.test(query) &&
   results.some(({ relevance }) => (relevance ?? 1) >= likelyRelevant) &&
@@ -82,8 +82,8 @@ interface Best {
 }
 
 /**
- * The best sentence for a search that is a question. It is asked for once the results of the full search are there. Its
- * place comes with these results, so that nothing moves when it arrives.
+ * The best sentence for a search that is a question. It is requested after the results of the full search. Its place is
+ * reserved together with these results, so that nothing moves when it arrives.
  */
 export function BestSentence({ found, isCurrent, criteria }: { found: Found; isCurrent: boolean; criteria: Criteria }) {
   const [best, setBest] = useKept<Best | null>('best sentence', null);
@@ -98,7 +98,7 @@ export function BestSentence({ found, isCurrent, criteria }: { found: Found; isC
       ({ quotes }) => {
         if (!controller.signal.aborted) setBest({ of, key, quote: quotes.find((quote) => quote.best) ?? null });
       },
-      () => undefined, // the results are there without it
+      () => undefined, // the results stay without it
     );
     return () => controller.abort();
   }, [isWanted, of]);

@@ -61,7 +61,7 @@ function textOf(turn: Turn): string {
 }
 
 export const isRunning = ({ state }: Turn): boolean => state === 'asking' || state === 'writing';
-/** Whether it is asked again as soon as the service is back, or the user is signed in. */
+/** Whether the question is repeated when the service is back, or the user is signed in. */
 export const isWaiting = ({ error }: Turn): boolean =>
   error instanceof Unreachable || (error instanceof ApiError && error.status === 401);
 
@@ -72,7 +72,7 @@ export function useAsk(criteria: Criteria) {
   const change = (id: number, part: Partial<Turn>) =>
     setTurns(turnsNow().map((turn) => (turn.id === id ? { ...turn, ...part } : turn)));
 
-  /** `restarted`: a turn that is asked again at once. */
+  /** `restarted`: a turn that is repeated at once. */
   const cancel = (restarted?: number) => {
     running.current?.abort();
     const before = turnsNow();
@@ -123,7 +123,7 @@ export function useAsk(criteria: Criteria) {
     if (before.length === 0) go(linkOf({ ...criteria, query: question }, 'ask'), { replace: true });
     void answer(turn);
   };
-  // A question of the address, one that was left unanswered, or one that waits for the service.
+  // A question in the address, an unanswered one, or one that waits for the service.
   useEffect(() => {
     const left = turnsNow().find((turn) => isRunning(turn) || isWaiting(turn));
     if (turnsNow().length === 0) {

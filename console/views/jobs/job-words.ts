@@ -17,7 +17,7 @@ const kinds: Record<JobKind, string> = {
 export const kindWords = (kind: string): string => (kinds as Record<string, string>)[kind] ?? kind;
 export const kindOptions = Object.entries(kinds);
 
-/** As states of pages are named: a failed job is tried again, a dead one is not. */
+/** Named like states of pages: a failed job is retried, a dead one is not. */
 export const jobStates: Record<JobStatus, { word: string; badge: 'ok' | 'warn' | 'bad' | 'live' | 'plain' }> = {
   pending: { word: 'waiting', badge: 'plain' },
   running: { word: 'running', badge: 'live' },

@@ -12,7 +12,7 @@ type Heard = Map<string, JobEventData>;
 
 export function useJobs(status: string | null, kind: string | null): Loaded<ListedJob[]> {
   const heard = useRef<Heard>(new Map());
-  /** The list with the events, which may be older than the list. */
+  /** Adds the events to the list; they may be older than the list. */
   const brought = (list: readonly ListedJob[], changed: Heard): ListedJob[] => {
     const known = new Set(list.map(({ job_id }) => job_id));
     const added = [...changed.values()].filter(({ job_id }) => !known.has(job_id)).reverse();

@@ -33,7 +33,7 @@ interface LegendEntry {
   hue: number;
 }
 
-/** What the points' colours say, those of most pages first; each leads to its pages. */
+/** The meaning of the colours, most pages first. Each entry links to its pages. */
 export function Legend<Entry extends LegendEntry>({
   title,
   entries,
@@ -44,7 +44,7 @@ export function Legend<Entry extends LegendEntry>({
   title: string;
   entries: readonly Entry[];
   choose: (entry: Entry) => void;
-  /** Whether the points have these colours now. */
+  /** Whether the points currently have these colours. */
   isColored?: boolean;
   children?: ComponentChildren;
 }) {
@@ -87,7 +87,7 @@ export function sitesIn({ ids }: Points, facts: Facts): (LegendEntry & { ids: st
     .slice(0, listedSites);
 }
 
-/** First and last reading of them, ms. */
+/** First and last reading of the pages, ms. */
 function spanOf(facts: Facts): [first: number, last: number] {
   let [first, last] = [Infinity, -Infinity];
   for (const { last_seen_at } of facts.values()) {
@@ -112,7 +112,7 @@ export function TimeLegend({ facts }: { facts: Facts }) {
 
 type Rgb = readonly [number, number, number];
 
-/** A colour of the style sheet as numbers; the browser writes it in a colour space of its own. */
+/** A colour of the style sheet as numbers; the browser reports it in its own colour space. */
 function rgbOf(color: string): Rgb {
   const canvas = document.createElement('canvas');
   canvas.width = canvas.height = 1;

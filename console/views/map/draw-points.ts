@@ -3,10 +3,10 @@
  * n-th point is drawn, so that drawing by software keeps up, too; points lie in the buffer in random order, so that what is left looks the same.
  */
 export interface Camera {
-  /** The place in the middle, in units of the map. */
+  /** The map position at the centre of the view. */
   x: number;
   y: number;
-  /** CSS pixels for one unit. */
+  /** CSS pixels per map unit. */
   scale: number;
 }
 
@@ -34,17 +34,17 @@ void main() {
   shown = vec4(tint.rgb * cover, cover);
 }`;
 
-/** So many are drawn while the map moves. */
+/** Max points drawn while the map moves. */
 const maxWhileMoving = 20_000;
 
 export interface PointDrawing {
-  /** Colours as red, green, blue, opacity, 0 to 255, for each point in its order; and which are drawn over the others. */
+  /** Colours of the points in order (red, green, blue, opacity; 0 to 255), and the points drawn above the others. */
   color: (colors: Uint8Array, above: readonly number[]) => void;
   draw: (camera: Camera, isMoving: boolean) => void;
   dispose: () => void;
 }
 
-/** `places`: x and y of each point, in random order. Errors: null where the browser has no WebGL 2. */
+/** `places`: x and y of each point, in random order. Null if the browser has no WebGL 2. */
 export function drawPoints(canvas: HTMLCanvasElement, places: Float32Array): PointDrawing | null {
   const gl = canvas.getContext('webgl2', { antialias: false, alpha: true, premultipliedAlpha: true });
   if (gl === null) return null;
@@ -112,7 +112,7 @@ export function drawPoints(canvas: HTMLCanvasElement, places: Float32Array): Poi
   };
 }
 
-/** Few points are large; they grow, a little, as one comes nearer. */
+/** Point size: large for few points, and a little larger with zoom. */
 function sizeOf(count: number, scale: number): number {
   const base = count > 50_000 ? 2.2 : count > 10_000 ? 3 : count > 2000 ? 4.2 : 6;
   return Math.min(base * Math.max(1, (scale / 400) ** 0.35), 16);

@@ -1,4 +1,4 @@
-/** Lists of pages: under the pointer, in view, highlighted. The map has only their ids. */
+/** Lists of pages: under the pointer, in view, highlighted. The map stores only ids. */
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { PageResponse } from '../../../src/domain/page.ts';
 import { epoch } from '../../api/client.ts';
@@ -39,7 +39,7 @@ interface HighlightedProps {
 export function HighlightedPages({ ids, missing, isSearch }: HighlightedProps) {
   const [shown, setShown] = useState(listed);
   const section = useRef<HTMLElement>(null);
-  // What led here is gone: the list is gone on with, from its head.
+  // If the element that led here is gone, the focus moves to the head of the list.
   useLayoutEffect(() => {
     if (document.activeElement === document.body) section.current?.focus({ preventScroll: true });
   }, []);
@@ -61,7 +61,7 @@ export function HighlightedPages({ ids, missing, isSearch }: HighlightedProps) {
   );
 }
 
-/** What the map shows now, the nearest to its middle first: the way to pages by Tab. */
+/** The pages in view, nearest to the centre first, which Tab reaches. */
 export function InView({ ids, all }: { ids: readonly string[]; all: number }) {
   return (
     <section class="facet" aria-labelledby="in-view">
@@ -76,7 +76,7 @@ export function InView({ ids, all }: { ids: readonly string[]; all: number }) {
 function Pages({ ids }: { ids: readonly string[] }) {
   const known = useRef(new Map<string, PageResponse | null>());
   const turn = useRef(epoch.value);
-  // What is known may be out of date as a whole.
+  // After a new epoch, all cached data may be stale.
   if (turn.current !== epoch.value) known.current = new Map();
   turn.current = epoch.value;
   const { error, reload } = useLoad(
@@ -85,7 +85,7 @@ function Pages({ ids }: { ids: readonly string[] }) {
         if (known.current.has(id)) return;
         known.current.set(id, await pageOf(id, signal));
       });
-      // Of those that come all are shown, whatever becomes of the others.
+      // Shows the pages that load, even if others fail.
       const failed = (await Promise.allSettled(asked)).find((each) => each.status === 'rejected');
       if (failed !== undefined) throw failed.reason;
       return known.current.size;

@@ -34,7 +34,7 @@ export function PageMap() {
       </div>
     );
   }
-  // Who comes back, be it from another search on the map, finds it as it was there.
+  // A return to the map restores its state, even after another search.
   return <Plane key={returns.value} points={data} />;
 }
 
@@ -42,9 +42,9 @@ const nearestPx = 14;
 const restMs = 160;
 const listedInView = 12;
 
-/** What is kept of the map for who comes back to it. */
+/** State of the map that a return restores. */
 interface Kept {
-  /** Pages that were chosen on the map. */
+  /** Pages that the user selected on the map. */
   chosen: readonly string[] | null;
   colorBy: ColorBy;
   camera: Camera;
@@ -60,7 +60,7 @@ function Plane({ points }: { points: Points }) {
   const drawing = useRef<PointDrawing | null>(null);
   const camera = useRef<Camera>(before?.camera ?? { x: 0, y: 0, scale: 300 });
   const hasCamera = useRef(before !== undefined);
-  /** Raised to make the drawing again. */
+  /** Incremented to create the drawing again. */
   const [drawings, setDrawings] = useState(0);
   const [isThere, setThere] = useState(true);
   const [colorBy, setColorBy] = useState<ColorBy>(before?.colorBy ?? 'topic');
@@ -68,13 +68,13 @@ function Plane({ points }: { points: Points }) {
   const { ids, chosen, found, isSearch, choose, light, clear } = useHighlightedPages(criteria, before?.chosen ?? null);
   const lit = useMemo(() => ids?.flatMap((id) => points.indexOf.get(id) ?? []) ?? null, [ids, points]);
   const idsAt = (places: readonly number[]) => places.map((at) => points.ids[at]);
-  /** Sites and times: loaded for their colours. */
+  /** Whether sites and times must be loaded for their colours. */
   const [wantsFacts, setWantsFacts] = useState(colorBy !== 'topic');
   const facts = useLoad(loadFacts, [wantsFacts || null]);
   const [isLasso, setLasso] = useState(false);
   const [line, setLine] = useState<readonly (readonly [number, number])[]>([]);
   const [hovered, setHovered] = useState<number | null>(null);
-  /** Raised when the map has come to rest, so that labels find their places. */
+  /** Incremented when the map stops moving, to place the labels. */
   const [rest, setRest] = useState(0);
   const scheduled = useRef(0);
   const restTimer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
@@ -105,12 +105,12 @@ function Plane({ points }: { points: Points }) {
     if (element === null) return;
     const made = drawPoints(element, points.places);
     drawing.current = made;
-    setHovered(null); // it was one of other points
+    setHovered(null); // the point belongs to an earlier set
     setThere(made !== null);
     if (hasCamera.current) redraw(true);
     else whole();
     hasCamera.current = true;
-    // A browser may take the drawing away, and give it back: all of it is made again then.
+    // A browser may lose the WebGL context and restore it. Then everything is created again.
     const onLost = (event: Event) => {
       event.preventDefault();
       setThere(false);
@@ -137,15 +137,15 @@ function Plane({ points }: { points: Points }) {
   useEffect(() => {
     keep(keptName, { chosen, colorBy, camera: camera.current } satisfies Kept);
   }, [chosen, colorBy, rest]);
-  // Before a key can come.
+  // Before the next key event.
   useLayoutEffect(() => setQuery(asked), [asked]);
   const search = (event: TargetedEvent<HTMLFormElement>) => {
     event.preventDefault();
-    // Enter may be faster than the state of the field.
+    // Enter may come before the state of the field is updated.
     const words = String(new FormData(event.currentTarget).get('q')).trim();
     light({ query: words });
   };
-  /** A place on the screen as one of the map. */
+  /** Converts a screen position to a map position. */
   const placeAt = (event: { clientX: number; clientY: number }): [number, number] => {
     const box = canvas.current?.getBoundingClientRect() ?? new DOMRect();
     const { x, y, scale } = camera.current;
@@ -327,7 +327,7 @@ function Plane({ points }: { points: Points }) {
             onPointerDown={(event) => {
               if (event.button !== 0) return;
               canvas.current?.setPointerCapture(event.pointerId);
-              moved.current = pointers.current.size > 0; // two fingers are no click
+              moved.current = pointers.current.size > 0; // two fingers do not click
               pointers.current.set(event.pointerId, { x: event.clientX, y: event.clientY });
               setHovered(null);
               if (isLasso) setLine([placeAt(event)]);
@@ -387,7 +387,7 @@ function Plane({ points }: { points: Points }) {
   );
 }
 
-/** Not passive, so that the page does not scroll with it. */
+/** Not passive, so that the page does not scroll, too. */
 function useWheel(target: { current: HTMLCanvasElement | null }, zoom: (event: WheelEvent) => void): void {
   const latest = useRef(zoom);
   latest.current = zoom;
@@ -403,16 +403,16 @@ function useWheel(target: { current: HTMLCanvasElement | null }, zoom: (event: W
   }, [target]);
 }
 
-/** Half of the height of a label, px, and how far above the middle of its topic it stands, so that the points are seen. */
+/** Half of a label's height, px, and its distance above the topic's centre, so that points stay visible. */
 const labelHalf = 12;
 const labelRise = 22;
 
-/** Put each label where its topic is; of those that would lie over another, only the larger topic's is shown. */
+/** Place each label at its topic. Of overlapping labels, only the larger topic's is shown. */
 function placeLabels(frame: HTMLElement | null, { x, y, scale }: Camera): void {
   if (frame === null) return;
   const { clientWidth: width, clientHeight: height } = frame;
   const taken: { left: number; right: number; top: number; bottom: number }[] = [];
-  // All are measured before the first is put anywhere: nothing is laid out between.
+  // All labels are measured before any is moved, so that the browser lays out once.
   const labels = [...frame.querySelectorAll<HTMLElement>('.map-label')].map((label) => ({
     label,
     half: label.offsetWidth / 2,
@@ -420,7 +420,7 @@ function placeLabels(frame: HTMLElement | null, { x, y, scale }: Camera): void {
   for (const { label, half } of labels) {
     const across = width / 2 + (Number(label.dataset.x) - x) * scale;
     const down = height / 2 - (Number(label.dataset.y) - y) * scale - labelRise;
-    // Near an edge it stands within it.
+    // Near an edge, the label stays inside.
     const left = Math.max(half, Math.min(width - half, across));
     const top = Math.max(labelHalf, Math.min(height - labelHalf, down));
     const box = { left: left - half, right: left + half, top: top - labelHalf, bottom: top + labelHalf };

@@ -1,4 +1,4 @@
-/** The points of the map: where each page lies, and what it is. */
+/** The points of the map: position and facts of each page. */
 import KDBush from 'kdbush';
 import type {
   ClusterListResponse,
@@ -15,21 +15,21 @@ export interface TopicLabel {
   size: number;
   x: number;
   y: number;
-  /** One of twelve; neighbours by size differ. */
+  /** One of twelve hues; topics of similar size differ. */
   hue: number;
 }
 
 export interface Points {
   ids: string[];
   topics: (string | null)[];
-  /** x and y of each, −1 to 1; in random order, the same each time. */
+  /** x and y of each point, −1 to 1, in a random but constant order. */
   places: Float32Array;
   indexOf: Map<string, number>;
   tree: KDBush;
   labels: TopicLabel[];
 }
 
-/** Goes through all twelve, far from one to the next. */
+/** Visits all twelve hues; consecutive ones differ widely. */
 const hueStep = 5;
 const hues = 12;
 
@@ -46,7 +46,7 @@ export async function loadPoints(signal: AbortSignal): Promise<Points | null> {
   return arrange(points, clusters);
 }
 
-/** Fisher and Yates by a generator of its own, so that the order is the same each time. */
+/** Fisher and Yates with a seeded generator, so that the order is always the same. */
 function shuffle(list: unknown[]): void {
   let state = 0x9e3779b9;
   for (let at = list.length - 1; at > 0; at--) {
@@ -95,7 +95,7 @@ function arrange(points: ClusterProjectionResponse['points'], clusters: ClusterL
 
 const pagesAtOnce = 500;
 
-/** Site and time of every page, in parts, for these colours. */
+/** Loads site and time of every page, in parts, for these colours. */
 export async function loadPages(signal: AbortSignal, tell: (pages: readonly PageSummary[]) => void): Promise<void> {
   let cursor: string | null = null;
   do {
@@ -105,7 +105,7 @@ export async function loadPages(signal: AbortSignal, tell: (pages: readonly Page
   } while (cursor !== null);
 }
 
-/** Whether a place is within a closed line of places, by crossings. */
+/** Whether a position is inside a closed line, by counting crossings. */
 function isWithin(x: number, y: number, line: readonly (readonly [number, number])[]): boolean {
   let within = false;
   for (let at = 0, before = line.length - 1; at < line.length; before = at++) {
@@ -115,7 +115,7 @@ function isWithin(x: number, y: number, line: readonly (readonly [number, number
   return within;
 }
 
-/** Points within a lasso. */
+/** Points inside a lasso. */
 export function pointsWithin({ tree, places }: Points, line: readonly (readonly [number, number])[]): number[] {
   const [xs, ys] = [line.map(([x]) => x), line.map(([, y]) => y)];
   return tree
@@ -123,7 +123,7 @@ export function pointsWithin({ tree, places }: Points, line: readonly (readonly 
     .filter((at) => isWithin(places[2 * at], places[2 * at + 1], line));
 }
 
-/** Of the pages that a camera sees the nearest to its middle, at most `most`, and how many it sees in all. */
+/** At most `most` of the pages in view, nearest to the centre first, and the number of all pages in view. */
 export function pagesInView(
   { tree, places, ids }: Points,
   { x, y, scale }: Camera,

@@ -1,4 +1,4 @@
-/** Highlighted pages on the map: the results of a search, or pages chosen on the map, which end the search. */
+/** Highlighted pages on the map: results of a search, or pages selected on the map, which replace the search. */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { SearchResponse } from '../../../src/domain/search.ts';
 import { call } from '../../api/client.ts';
@@ -8,15 +8,15 @@ import { type Criteria, isFiltered, linkOf } from '../search/criteria.ts';
 import { askedBy, maxCounted } from '../search/use-search.ts';
 
 interface Lit {
-  /** Null without highlights. */
+  /** Null if nothing is highlighted. */
   ids: readonly string[] | null;
-  /** Of them what was chosen on the map. */
+  /** The pages among them that were selected on the map. */
   chosen: readonly string[] | null;
   /** Whether they are search results. */
   isSearch: boolean;
   found: Pick<Loaded<unknown>, 'error' | 'loading' | 'reload'>;
   choose: (ids: readonly string[]) => void;
-  /** What is searched for becomes something else, or is asked for again. */
+  /** Change the search, or repeat it. */
   light: (part: Partial<Criteria>) => void;
   clear: () => void;
 }
@@ -36,7 +36,7 @@ export function useHighlightedPages(criteria: Criteria, chosenBefore: readonly s
     },
     [place],
   );
-  // A search that is come to takes the place of what was chosen.
+  // Opening a search replaces the selection.
   const placeBefore = useRef(place);
   useEffect(() => {
     if (place !== placeBefore.current && !isIdle) setChosen(null);

@@ -1,4 +1,4 @@
-/** Search quality by the thumbs: of the logged answers, and of replays in two ways. */
+/** Search quality by judgements: of logged searches, and of replays by two methods. */
 import type { ScoreReport } from '../../../src/domain/evaluation.ts';
 import type { ModelInfo } from '../../../src/domain/model.ts';
 import { call } from '../../api/client.ts';

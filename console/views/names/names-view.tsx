@@ -27,7 +27,7 @@ export function NamesView() {
   return part === '' ? <NameList /> : <NamePages key={part} reference={part} />;
 }
 
-/** Earlier versions read days and sums of money, too, which are found by the words of a search. */
+/** Earlier versions also stored dates and amounts, which searches find by their words. */
 export const isName = ({ type }: EntitySummary): boolean => type !== 'date' && type !== 'amount';
 
 /** Further names of a list, with its request. */
@@ -66,7 +66,7 @@ function NameList() {
     const answer = await get<EntityListResponse>('/v1/entities', { ...query, cursor });
     setMore({ of: key, entities: [...(further?.entities ?? []), ...answer.entities], cursor: answer.next_cursor });
   };
-  // The list, and what is drawn, may still be of what stood in the box before.
+  // The list on screen may still belong to the previous text of the box.
   const openFirst = () =>
     attempt(async () => {
       const { value: asking } = route;
@@ -75,7 +75,7 @@ function NameList() {
         type,
         limit: 1,
       });
-      // Who went elsewhere meanwhile stays there.
+      // Stays if the user has moved to another view meanwhile.
       if (route.value === asking && entities.length > 0) go(linkTo('names', entities[0].id));
     });
   return (
@@ -153,7 +153,7 @@ const types = [
   ['other', 'Other'],
 ] as const;
 
-/** Pairs that may be one name: the user says which are. */
+/** Pairs of similar names. The user decides which are the same. */
 function Suggestions({ changed }: { changed: () => void }) {
   const { data, error, set, reload } = useLoad(
     (signal) => get<EntitySuggestionListResponse>('/v1/admin/entity-suggestions', {}, signal),
@@ -166,7 +166,7 @@ function Suggestions({ changed }: { changed: () => void }) {
       const path = `/v1/entities/${encodeURIComponent(entity_id)}/${route}`;
       await call('POST', path, { body: { with: other_entity_id } });
     } catch (error) {
-      // Gone, or decided elsewhere.
+      // Already gone, or decided elsewhere.
       if (!(error instanceof ApiError && (error.status === 409 || error.status === 404))) throw error;
     }
     set(({ suggestions }) => ({
@@ -207,14 +207,14 @@ function Suggestions({ changed }: { changed: () => void }) {
   );
 }
 
-/** All merges, or those behind one name; any of them can be split. */
+/** All merges, or those of one name. Each can be split. */
 function Merges({ entity, changed }: { entity?: EntityDetailResponse['entity']; changed: () => void }) {
   const { data, error, set, reload } = useLoad(
     (signal) => get<EntityMergeListResponse>('/v1/admin/entity-merges', { entity: entity?.id }, signal),
     [entity?.id, entity?.mention_count],
   );
   if (data === undefined) return <Fault error={error} retry={reload} />;
-  // A pair that a user said is not one is stored as a merge undone at once.
+  // A rejected pair is stored as a merge that was undone at once.
   const merges = data.merges.filter((each) => each.made_by !== 'user' || each.undone_at !== each.merged_at);
   if (merges.length === 0) return null;
   const split = async (id: string) => {
@@ -264,7 +264,7 @@ function Merges({ entity, changed }: { entity?: EntityDetailResponse['entity']; 
 
 const offered = 8;
 
-/** Which other name is the same; asked once by choosing it. */
+/** The user chooses the other name; that also confirms. */
 function MergeDialog({ entity, onClose, merged }: { entity: EntitySummary; onClose: () => void; merged: () => void }) {
   const [wanted, setWanted] = useState('');
   const { busy, said, attempt } = useAttempt();

@@ -14,7 +14,7 @@ import { ActButton, FormFault } from '../../ui/parts.tsx';
 import { dropKeptSearches } from '../search/use-search.ts';
 import { quoteOf, type Range } from './highlights.ts';
 
-/** A text, a thing with a `name`, or a list of these. */
+/** A text, an object with a `name`, or a list of these. */
 export const textsIn = (value: unknown): string[] =>
   [value]
     .flat()
@@ -23,11 +23,11 @@ export const textsIn = (value: unknown): string[] =>
 
 export type EditPage = (edit: MetadataEdit) => Promise<void>;
 
-/** Change a page, and show it as the service answers. */
+/** Change a page, and show the answer of the service. */
 export const editorOf =
   (path: string, page: Pick<Loaded<PageResponse>, 'set'>): EditPage =>
   async (edit) => {
-    // A note is saved also when the page closes.
+    // Save a note even while the page closes.
     const keepalive = edit.note !== undefined;
     const { metadata } = await call<PageEditResponse>('PATCH', path, { body: edit, keepalive });
     dropKeptSearches();
@@ -139,7 +139,7 @@ function TagForm({ label, add, remove }: TagFormProps) {
 interface AnnotationsProps {
   page: Pick<PageResponse, 'metadata' | 'body_text'>;
   edit: EditPage;
-  /** By highlight; null for those that are not in the text. */
+  /** By highlight; null if it is not in the text. */
   places: readonly (Range | null)[];
   highlights: readonly unknown[];
   goTo: (highlight: number) => void;
@@ -214,13 +214,13 @@ export function Annotations({ page, edit, places, highlights, goTo }: Annotation
   );
 }
 
-/** Saved when it is left, also with its page; saved again later if that fails. */
+/** Saved when the field or the page is left. A failed save is repeated later. */
 function NoteField({ note, edit }: { note: string; edit: EditPage }) {
   const [text, setText] = useState(note);
   const [state, setState] = useState<'saved' | 'changed' | null>(null);
   const field = useRef<HTMLTextAreaElement>(null);
   const latest = useRef(note);
-  /** What the service has, or is being sent. */
+  /** The note that the service has, or that is being sent. */
   const sent = useRef(note);
   const isSaving = useRef(false);
   const write = (given: string) => {
@@ -231,7 +231,7 @@ function NoteField({ note, edit }: { note: string; edit: EditPage }) {
     if (latest.current === sent.current) write(note);
     sent.current = note;
   }, [note]);
-  /** One at a time, so that none overtakes another; unless the page is left. */
+  /** Sends one at a time, so that none overtakes another, unless the page is being left. */
   const save = async (isLeaving = false): Promise<void> => {
     const { current: before } = sent;
     const { current: given } = latest;

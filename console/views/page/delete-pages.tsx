@@ -23,11 +23,11 @@ interface PageToDelete {
 const undoMs = 10_000;
 const shownTitle = 80;
 
-/** Pages that lists leave out. Ids are not used again. */
+/** Deleted pages, which lists leave out. Ids are not reused. */
 const deleted = signal<ReadonlySet<string>>(new Set());
 export const isDeleted = (pageId: string): boolean => deleted.value.has(pageId);
 
-/** What waits, oldest first. */
+/** Waiting deletions, oldest first. */
 const waiting = new Set<{ send: () => Promise<void>; undo: () => void; leave: () => void }>();
 
 function hide(pages: readonly PageToDelete[], isHidden: boolean): void {
@@ -71,7 +71,7 @@ export function deleteLater(title: string, given: readonly PageToDelete[]): void
 async function send(name: string, pages: readonly PageToDelete[]): Promise<void> {
   const failed: PageToDelete[] = [];
   let reason: unknown;
-  // All requests begin in this turn, as the page may be closing.
+  // All requests start in this turn, because the page may be closing.
   const forgetting = pages.map(async (page) => {
     try {
       await call('POST', '/v1/forget', { body: { url: page.canonical_url }, keepalive: true });

@@ -7,12 +7,12 @@ export interface Range {
 
 interface Line extends Range {
   kind: '' | 'prose-heading' | 'prose-item' | 'prose-quote' | 'prose-row';
-  /** Whether the line before it is of the same block. */
+  /** Whether the previous line belongs to the same block. */
   follows: boolean;
 }
 
 const item = /^\s*(?:[-•*]|\d{1,3}[.)]) /;
-/** Not a prompt, as `>>> x`. */
+/** A quoted line, unlike a prompt such as `>>> x`. */
 const quote = /^ {0,3}(?:>(?: +|$))+/;
 const aligned = /\t|^ {2}/m;
 
@@ -38,7 +38,7 @@ export function linesOf(text: string, headings: ReadonlySet<string | null>): Lin
   return lines;
 }
 
-/** As the service stores it. Imports have texts alone. */
+/** A stored highlight. Imported ones have only a text. */
 interface Highlight {
   quote: string;
   prefix?: string;
@@ -74,7 +74,7 @@ function partsOf(highlight: unknown): Highlight {
 
 export const quoteOf = (highlight: unknown): string => partsOf(highlight).quote;
 
-/** Where a highlight is: at its position, else where its quote and most of its context are. Null if the text does not contain it. */
+/** The range of a highlight: at its position, or where its quote and most of its context are. Null if not found. */
 export function placeOf(text: string, highlight: unknown): Range | null {
   const { quote, start, ...context } = partsOf(highlight);
   const prefix = context.prefix?.slice(-contextLength) ?? '';
@@ -105,7 +105,7 @@ function sharedStart(text: string, from: number, suffix: string): number {
   return count;
 }
 
-/** Imported quotes have other white space, or a note on lines of their own at the end. At most `maxQuote` characters. */
+/** Imported quotes may have other white space, or a note on lines at the end. At most `maxQuote` characters. */
 function withOtherSpaces(text: string, quote: string): Range | null {
   if (quote.length > maxQuote) return null;
   const whole = patternOf(quote, 'g').exec(text);
@@ -129,7 +129,7 @@ function patternOf(quote: string, flag: 'g' | 'y'): RegExp {
   return new RegExp(words.map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('\\s+'), flag);
 }
 
-/** The selected range of a text whose shown paragraphs have their offsets in `data-start`; null without one. */
+/** The selected range of a text whose paragraphs have their offsets in `data-start`; null if nothing is selected. */
 export function selectedRange(root: HTMLElement, text: string): Range | null {
   const selection = getSelection();
   if (selection === null || selection.isCollapsed || selection.rangeCount === 0) return null;
@@ -148,7 +148,7 @@ function offsetOf(root: HTMLElement, shownEnd: number, node: Node, offset: numbe
   const inside = node === root ? root.children[offset] : node;
   const element = inside instanceof Element ? inside : inside?.parentElement;
   const paragraph = element?.closest<HTMLElement>('[data-start]') ?? null;
-  if (paragraph === null) return shownEnd; // behind the last one
+  if (paragraph === null) return shownEnd; // after the last paragraph
   const start = Number(paragraph.dataset.start);
   if (node === root) return start;
   const before = document.createRange();

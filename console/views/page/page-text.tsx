@@ -9,14 +9,14 @@ import { linesOf, maxQuote, type Range, selectedRange } from './highlights.ts';
 import { useKeys } from './reader.tsx';
 
 const shownAtFirst = 400;
-/** Of these, before the place that is requested. */
+/** Lines shown before the requested place. */
 const shownBefore = 100;
 const shownMore = 1000;
-/** Rendering more stalls the browser. */
+/** Max lines for the browser's search; more would stall it. */
 const maxSearched = 20_000;
 
 interface Mark extends Range {
-  /** Of a highlight, its place in the list; null for the passage. */
+  /** Index of the highlight in the list; null for the passage. */
   highlight: number | null;
 }
 
@@ -25,15 +25,15 @@ interface Props {
   /** Titles of its sections. */
   headings: ReadonlySet<string | null>;
   passage: Range | null;
-  /** The passage that is requested. */
+  /** Key of the requested passage. */
   asked: string;
-  /** Incremented when it is requested again. */
+  /** Incremented when the same passage is requested again. */
   turn: number;
-  /** Null for those that are not in the text. */
+  /** Null for highlights that are not in the text. */
   highlights: readonly (Range | null)[];
-  /** The highlight to go to; another object when it is requested again. */
+  /** The highlight to scroll to; a new object for each request. */
   target: { highlight: number } | null;
-  /** Null for users who may not. */
+  /** Null if the user may not highlight. */
   onHighlight: ((range: Range) => void) | null;
 }
 
@@ -57,7 +57,7 @@ export function PageText({ text, headings, passage, asked, turn, highlights, tar
   }
   const end = Math.min(lines.end, paragraphs.length);
   const start = Math.max(0, Math.min(lines.start, end - shownAtFirst));
-  /** A line, and its height in the window before others are put above it. */
+  /** A line and its position in the window, before others are inserted above it. */
   const fixed = useRef<{ line: Element; top: number } | null>(null);
   const show = (from: number, to: number) => {
     const line = root.current?.firstElementChild ?? null;
@@ -87,7 +87,7 @@ export function PageText({ text, headings, passage, asked, turn, highlights, tar
     const onKey = ({ key, ctrlKey, metaKey }: KeyboardEvent) => {
       if (key !== 'f' || !(ctrlKey || metaKey)) return;
       const from = Math.max(0, Math.min(start - maxSearched / 2, paragraphs.length - maxSearched));
-      show(Math.min(start, from), Math.max(end, from + maxSearched)); // the browser finds what is shown
+      show(Math.min(start, from), Math.max(end, from + maxSearched)); // the browser only searches shown text
       if (paragraphs.length > maxSearched)
         notify(`Only ${count(maxSearched)} of ${count(paragraphs.length)} lines are searched, around this place.`);
     };
@@ -159,7 +159,7 @@ const roleOf = (kind: string) =>
     ? { role: 'heading' as const, 'aria-level': 2 as const }
     : kind === 'prose-quote' && { role: 'blockquote' as const };
 
-/** A paragraph, cut where marks and addresses begin and end. */
+/** Splits a paragraph where marks and addresses begin and end. */
 function piecesOf(text: string, paragraph: Range, marks: readonly Mark[]) {
   const within = marks.filter(({ start, end }) => start < paragraph.end && end > paragraph.start);
   const links = addressesIn(text.slice(paragraph.start, paragraph.end)).map(({ start, end }) => ({
@@ -182,7 +182,7 @@ function piecesOf(text: string, paragraph: Range, marks: readonly Mark[]) {
   });
 }
 
-/** Offers to highlight what is selected. */
+/** Offers to highlight the selection. */
 function Selection({
   root,
   text,

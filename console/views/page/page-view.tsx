@@ -82,7 +82,7 @@ function OnePage({ pageId }: { pageId: string }) {
     let isFirst = true;
     const hear = ({ job_id, status, last_error, page_id }: JobEventData) => {
       if (status !== 'done' && status !== 'dead') return;
-      if (page_id === pageId) again(); // others may change it, too
+      if (page_id === pageId) again(); // other tabs may change it, too
       if (job_id !== refreshJob) return;
       setRefreshJob(null);
       if (status === 'dead')
@@ -105,12 +105,12 @@ function OnePage({ pageId }: { pageId: string }) {
   for (const { section_title } of passages) sections.set(section_title, (sections.get(section_title) ?? 0) + 1);
   const byId = passages.findIndex(({ chunk_id }) => chunk_id === wanted);
   const from = Number.parseInt(params.get('at') ?? '', 10);
-  // An edit gives passages other ids: then the passage of that offset.
+  // An edit changes the ids of passages; then the passage at that offset is used.
   const at =
     byId >= 0 || wanted === null
       ? byId
       : passages.findLastIndex(({ char_start, char_end }) => char_start <= from && from < char_end);
-  // Passages and text are loaded one after the other, and may be of different fetches.
+  // Passages and text are loaded one after the other, so they may belong to different fetches.
   const isOfText = passages[at]?.text === text.slice(passages[at]?.char_start, passages[at]?.char_end);
   const passage = isOfText ? rangeOf(passages[at], params.get('at')) : null;
   const listed = Math.max(asked, at + 1);
@@ -273,7 +273,7 @@ function OnePage({ pageId }: { pageId: string }) {
                     aria-current={place === at ? 'true' : undefined}
                     onClick={(event) => {
                       if (place !== at) return;
-                      event.preventDefault(); // it is there, and no step
+                      event.preventDefault(); // stays on the page, without a step
                       setTurn(turn + 1);
                     }}
                   >
@@ -303,7 +303,7 @@ function OnePage({ pageId }: { pageId: string }) {
   );
 }
 
-/** Of a passage, or of a part of it: `at` has its offsets in the page's text. */
+/** The range of a passage or, with `at`, of a part of it. `at` has offsets in the page's text. */
 function rangeOf(passage: PageChunksResponse['chunks'][number] | undefined, at: string | null) {
   if (passage === undefined) return null;
   const [start, end] =

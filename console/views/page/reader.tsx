@@ -1,4 +1,4 @@
-/** How a text is shown: its size and width, kept in this browser. And the keys of a page. */
+/** Text size and width, stored in this browser, and the keys of a page. */
 import { effect, signal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { isInChord, isTyping } from '../../app/keys.tsx';
@@ -24,7 +24,7 @@ function resize(by: 1 | -1): void {
   localStorage.setItem(sizeKey, String(size.value));
 }
 
-/** `keys`: what else keys do on the page. */
+/** `keys`: further keys of the page. */
 export function ReaderBar({ keys }: { keys: Readonly<Record<string, () => void>> }) {
   useKeys({ '+': () => resize(1), '-': () => resize(-1), ...keys });
   return (

@@ -2,7 +2,7 @@
 import { useRef, useState } from 'preact/hooks';
 import { stepNow } from '../../app/router.ts';
 
-/** Typing a year passes through the first centuries. */
+/** While a year is typed, the value passes through the first centuries. */
 const earliest = '1900-01-01';
 const latest = '9998-12-31';
 
@@ -21,7 +21,7 @@ interface Props {
 export function Dates({ period: { from, to }, labels, change }: Props) {
   /** The history step of the focused field. */
   const made = useRef<number | null>(null);
-  // A field's own value while typing: keys are faster than updates.
+  // The field's own value while typing, because keys are faster than updates.
   const [typed, setTyped] = useState<{ name: keyof Period; value: string; taken: string } | null>(null);
   const field = (name: keyof Period, label: string) => {
     const day = (name === 'from' ? from : to) ?? '';

@@ -11,9 +11,9 @@ const words = [
 
 type Judgements = ReadonlyMap<string, boolean>;
 
-/** By query and page, since the console was loaded, for returns to the results. */
+/** Judgements by query and page since the console was loaded, for returns to the results. */
 export const judgements = signal<Judgements>(new Map());
-/** Including those still being sent. */
+/** The same, including those still being sent. */
 const said = signal<Judgements>(new Map());
 /** Sent in order per page: the last thumb counts. */
 const sent = new Map<string, Promise<void>>();

@@ -53,7 +53,7 @@ export function ResultList({ found, busy, moreError, criteria, toBox, more, agai
     if (before === null || titles().length <= before) return;
     shownBefore.current = null;
     const { activeElement: focused, body } = document;
-    if (focused !== moreButton.current && focused !== body) return; // they went elsewhere
+    if (focused !== moreButton.current && focused !== body) return; // the user moved the focus elsewhere
     titles()[before].focus({ preventScroll: true });
   }, [results.length]);
   const showMore = () => {
@@ -73,7 +73,7 @@ export function ResultList({ found, busy, moreError, criteria, toBox, more, agai
   const shown = results.slice(0, showsWeak ? results.length : fold).filter(isLeft);
   const weak = results.slice(fold).filter(isLeft).length;
   const chosen = shown.filter(({ page_id }) => selected.includes(page_id));
-  /** `isRange`: with all between it and the last one. */
+  /** `isRange`: also selects everything between the last selection and this. */
   const select = (id: string, isRange: boolean) => {
     const ids = shown.map(({ page_id }) => page_id);
     const [from, to] = [isRange ? ids.indexOf(anchor.current ?? id) : -1, ids.indexOf(id)];
@@ -217,7 +217,7 @@ function Result({ result, queryId, isJudged, narrow, toBox, isSelected, select }
               type="checkbox"
               aria-label={`Select ${nameOf(result)}`}
               checked={isSelected}
-              onMouseDown={(event) => event.shiftKey && event.preventDefault()} // selects no text
+              onMouseDown={(event) => event.shiftKey && event.preventDefault()} // prevents a text selection
               onClick={(event) => select(event.shiftKey)}
             />
           </label>
@@ -315,7 +315,7 @@ function Result({ result, queryId, isJudged, narrow, toBox, isSelected, select }
   );
 }
 
-/** Other addresses of the text, and nearly equal texts. */
+/** Pages of the same text at other addresses, or of nearly the same text. */
 function Duplicates({ result, toBox }: { result: PageResult; toBox: Props['toBox'] }) {
   const { duplicates } = result;
   const left = duplicates.filter(({ page_id }) => !isDeleted(page_id));
@@ -376,7 +376,7 @@ function Relevance({ value }: { value: number | null }) {
   );
 }
 
-/** Operators that were searched as text; not those still typed. */
+/** Operators that were searched as text, except one still being typed. */
 function Ignored({ found: { ignored_operators: ignored = [], query, isUnfinished } }: Pick<Props, 'found'>) {
   const settled = ignored.filter(({ operator }) => !isUnfinished || !query.endsWith(operator));
   return settled.map(({ operator, reason }) => (
@@ -441,7 +441,7 @@ function NothingFound({ found, again, change }: Pick<Props, 'found' | 'again' | 
   const { query, no_results: why, isUnfinished } = found;
   const mayBeNear = why?.reason === 'no_match' && query !== '' && !found.isPassing;
   const nearest = useLoad((signal) => nearestTo(query, signal), [mayBeNear ? query : null]);
-  // One letter begins too many words, and an operator alone is unfinished.
+  // One letter matches too many words, and a lone operator is unfinished.
   if (isUnfinished && (query.length < 2 || why?.operators[0] === query)) return null;
   if (data?.pages.length === 0) {
     return (
@@ -457,7 +457,7 @@ function NothingFound({ found, again, change }: Pick<Props, 'found' | 'again' | 
       ? 'No results'
       : `No results for “${query.length > maxShown ? `${query.slice(0, maxShown)}…` : query}”`;
   if (why?.reason === 'excluded') {
-    // With filters alone the operator is the console's own.
+    // With filters only, the operator comes from the console.
     const operators = query === '' ? [] : why.operators;
     const filters = new Set(why.filters.map((name) => filterNames[name] ?? name));
     const rest = operators.reduce(without, query).trim();
@@ -521,7 +521,7 @@ function NothingFound({ found, again, change }: Pick<Props, 'found' | 'again' | 
 
 const shownNearest = 3;
 
-/** The nearest pages, however irrelevant. */
+/** The nearest pages, at any relevance. */
 async function nearestTo(query: string, signal: AbortSignal): Promise<readonly PageResult[]> {
   const body = {
     query,

@@ -62,7 +62,7 @@ export function SearchView() {
   /** The search whose results get the focus when they arrive. */
   const wanted = useRef<string | null>(null);
   const toResults = () => {
-    rest(); // also where there are none yet to go to
+    rest(); // even if there are no results to go to yet
     if (isPassing) wanted.current = key;
     else toFirst();
   };
@@ -72,7 +72,7 @@ export function SearchView() {
     if (wanted.current === key && document.activeElement === box.current) toFirst();
     wanted.current = null;
   }, [found, isPassing, key]);
-  /** Changes by elements that disappear with them. */
+  /** For changes by elements that disappear with the change. */
   const changeFromResults = (part: Partial<Criteria>) => {
     change(part);
     section.current?.focus({ preventScroll: true });

@@ -1,4 +1,4 @@
-/** Suggestions in a list over the results. It stays until the next one is there; arrows move in it, and past its end to the results. */
+/** Suggestions in a list over the results, until the next one arrives. Arrows move in it, then to the results. */
 import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { QuerySuggestion, SuggestResponse } from '../../../src/domain/search.ts';
@@ -25,7 +25,7 @@ function KindMark({ kind, text }: QuerySuggestion) {
   return icon === null ? <SiteMark domain={text} /> : <Icon name={icon} />;
 }
 
-/** A choice of a list whose box keeps the focus. */
+/** An option of a list whose box keeps the focus. */
 export function Option(given: { id: string; isActive: boolean; onTake: () => void; children: ComponentChildren }) {
   return (
     <button
@@ -56,7 +56,7 @@ export function SuggestionOption({ item }: { item: QuerySuggestion }) {
   );
 }
 
-/** What is searched; a page is opened instead. */
+/** The criteria of a suggestion; a page is opened instead. */
 const criteriaOf: Record<Exclude<QuerySuggestion['kind'], 'page'>, (item: QuerySuggestion) => Partial<Criteria>> = {
   query: ({ text }) => ({ query: text }),
   domain: ({ text }) => ({ query: '', site: text }),
@@ -83,7 +83,7 @@ export function useSuggestions(shown: string, choose: (part: Partial<Criteria>) 
     setShown(closed);
   };
   useEffect(() => () => pending.current?.stop(), []);
-  // Changed otherwise than by typing.
+  // The box changed, but not by typing.
   useLayoutEffect(() => {
     if (pending.current !== null && shown.trim() !== pending.current.query) close();
   }, [shown]);
@@ -99,7 +99,7 @@ export function useSuggestions(shown: string, choose: (part: Partial<Criteria>) 
     const timer = setTimeout(() => {
       get<SuggestResponse>('/v1/search/suggest', { q: query }, signal).then(
         ({ suggestions }) => {
-          // Nothing moves under the user's choice.
+          // The list does not change under the user's choice.
           if (!signal.aborted) setShown((now) => (now.active >= 0 ? now : { items: suggestions, active: -1 }));
         },
         () => {
@@ -122,7 +122,7 @@ export function useSuggestions(shown: string, choose: (part: Partial<Criteria>) 
     else choose({ spelling: null, ...searchOf(item) });
   };
 
-  /** Whether the key was for the list. */
+  /** Returns whether the list has handled the key. */
   const press = (event: KeyboardEvent): boolean => {
     if (items.length === 0 || event.isComposing || event.ctrlKey || event.metaKey || event.altKey) return false;
     if (event.key === 'Escape') close();

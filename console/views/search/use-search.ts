@@ -53,7 +53,7 @@ export interface Found extends SearchResponse {
   tookMs: number;
 }
 
-/** Results behind the last good one, or the last that an earlier answer has shown, are folded; none, if none is good. */
+/** Shows results up to the last good one, or the last that an earlier answer has shown; all if none is good. */
 export function shownOf(
   results: readonly PageResult[],
   { isByRelevance, seen }: Pick<Found, 'isByRelevance' | 'seen'>,
@@ -122,7 +122,7 @@ const keptName = 'search';
 const otherTabs = new BroadcastChannel('readback results');
 let isOutOfDate = false;
 const askAnew = () => {
-  if (document.hidden || !isOutOfDate) return; // nobody looks at it
+  if (document.hidden || !isOutOfDate) return; // the tab is hidden or up to date
   isOutOfDate = false;
   epoch.value++;
 };

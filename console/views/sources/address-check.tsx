@@ -1,4 +1,4 @@
-/** What the service knows of an address while it is typed: stored, blocked, a feed, or why it is none. */
+/** Facts about an address while it is typed: stored, blocked, a feed, or why it cannot be followed. */
 import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { PageListResponse } from '../../../src/domain/page.ts';
@@ -11,10 +11,10 @@ import { ActButton } from '../../ui/parts.tsx';
 import { isolated, nameOf, typedAddress } from '../../ui/text.tsx';
 
 const restMs = 500;
-/** What may be a whole address: typing `exam` asks nobody. */
+/** Matches what may be a whole address, so that typing `exam` sends no request. */
 const whole = /[^.\s/]\.[^.\s/]{2,}|\/\/(?:localhost|\[)/i;
 
-/** The address when typing rests; null for none. */
+/** The address when typing pauses; null if it is not one. */
 function useRestingAddress(typed: string): string | null {
   const [address, setAddress] = useState<string | null>(null);
   useEffect(() => {

@@ -23,9 +23,9 @@ const statusKinds = { running: 'live', done: 'ok', failed: 'bad', stopped: 'warn
 interface Upload {
   id: number;
   file: File;
-  /** Null until it was read: being sent, or refused. */
+  /** Null until the file is read: it is being sent, or was refused. */
   preview: ImportPreviewResponse | null;
-  /** Chosen for the preview; null for those it proposes. */
+  /** Columns chosen by the user; null for those that the preview proposes. */
   kinds: Kinds;
   /** `auto`, or what is chosen for a file that is not recognised. */
   format: string;
@@ -36,7 +36,7 @@ interface Upload {
 }
 type Kinds = readonly (ColumnKind | null)[] | null;
 
-/** Also while another view is open. */
+/** Kept while another view is open. */
 const uploads = signal<readonly Upload[]>([]);
 let nextId = 1;
 
@@ -71,7 +71,7 @@ async function send<Answer>({ id, file, format }: Upload, kinds: Kinds, dry_run:
   return answer;
 }
 
-/** A preview that is refused leaves the one before, and the file. */
+/** A refused preview keeps the previous one, and the file. */
 async function preview(chosen: Upload, kinds: Kinds): Promise<void> {
   const read = await send<ImportPreviewResponse>(chosen, kinds, true);
   if (read !== null) change(chosen.id, { preview: read, kinds });
@@ -90,7 +90,7 @@ async function importFile(chosen: Upload): Promise<void> {
   if (begun !== null) drop(chosen.id);
 }
 
-/** One after the other: the service takes few at a time. */
+/** Sends one file after another, because the service accepts few at a time. */
 async function importAll(ready: readonly Upload[]): Promise<void> {
   for (const { id } of ready) {
     // It may have been changed or cancelled meanwhile.
@@ -121,7 +121,7 @@ const columnNames: Record<ColumnKind, string> = {
 };
 const columnKinds = Object.keys(columnNames) as ColumnKind[];
 
-/** As the parameter `columns`: each kind with its columns, or without one. */
+/** The parameter `columns`: each kind with its columns, or none. */
 const columnsText = (kinds: readonly (ColumnKind | null)[]): string =>
   columnKinds
     .flatMap((kind) => {

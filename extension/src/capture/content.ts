@@ -12,16 +12,16 @@ import { withoutNames } from './without-names.ts';
  * elements and 800,000 nodes of src/compute/extraction/parse-page.ts.
  */
 const limits: Limits = { units: 5_000_000, elements: 390_000, nodes: 780_000 };
-/** Maximum blocking time of serialising, ms. */
+/** Max blocking time of serializing, ms. */
 const sliceMs = 4;
-/** A page that is never idle waits at most this long, ms. */
+/** Max wait for an idle page, ms. */
 const longestIdleMs = 200;
 const stepMs = 1000;
-/** Tries while a page changes during capture; the last is kept, though its parts may differ in age. */
+/** Max tries while a page changes during capture. The last is kept, although its parts may differ in age. */
 const maxTries = 5;
 /** The background program's limit. */
 const longestTitle = 1000;
-/** Elements of a kind considered for a title. */
+/** Max elements of a kind that are considered for a title. */
 const maxTitles = 10;
 /** A page shorter than this many windows counts as read by time alone. */
 const minWindows = 1.5;
@@ -36,10 +36,10 @@ const page = withoutNames(document);
 class View {
   readonly timer: ReadingTimer;
   readonly address = pageAddress(location.href);
-  /** Captured, excluded or in progress: this view needs nothing more. */
+  /** Captured, excluded or in progress: nothing more to do for this view. */
   settled = false;
   outcome: CaptureOutcome | null = null;
-  /** After a failure the wait doubles, ms. */
+  /** Wait before the next try, ms; doubles after a failure. */
   retryMs = stepMs;
   notBefore = 0;
 
@@ -52,7 +52,7 @@ class View {
 let view = new View();
 let following: AbortController | undefined;
 let rule: ReadingRule | undefined;
-/** Since the last step. */
+/** Whether the page was scrolled since the last step. */
 let hasScrolled = false;
 
 /** Live lists: scanning a large page each second would block it. */
@@ -156,7 +156,7 @@ async function settleRead(of: View): Promise<void> {
   }
 }
 
-/** A new address is a new view, and no user activity. */
+/** A new address is a new view. The change does not count as user activity. */
 function followAddress(): void {
   if (pageAddress(location.href) !== view.address) view = new View(view);
 }
@@ -187,7 +187,7 @@ function stop(): void {
   following = undefined;
 }
 
-/** Steps run while the page is visible, with the settings at that time. */
+/** Runs steps while the page is visible, with the settings of that time. */
 async function follow(): Promise<void> {
   stop();
   rule = undefined;
@@ -223,7 +223,7 @@ const heard: Record<string, (event: Event) => void> = {
   },
 };
 
-/** Pages may dispatch synthetic events. */
+/** Only trusted events count, because pages may dispatch synthetic ones. */
 const hear = (event: Event) => {
   if (event.isTrusted) heard[event.type](event);
 };
@@ -253,7 +253,7 @@ function start(): void {
   void follow();
 }
 
-// Manual saving injects the script into tabs older than the installation. An element of this name is no proof.
+// Saving by hand injects the script into tabs older than the installation. An element of this name proves nothing.
 const isThere = 'readbackCaptures';
 if (!Object.hasOwn(globalThis, isThere)) {
   Object.defineProperty(globalThis, isThere, { value: true });

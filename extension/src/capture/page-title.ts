@@ -1,7 +1,7 @@
 /** The page title: `og:title`, which has no site name or message count, or the tab's if that tag describes another page or the site. Pure. */
 
 export interface TitleSigns {
-  /** The tab's. */
+  /** Title of the tab. */
   title: string;
   /** All `og:title`s: single-page apps may add their own. */
   shared: readonly string[];
@@ -11,7 +11,7 @@ export interface TitleSigns {
   /** Headings of the first level. */
   headings: readonly string[];
   address: string;
-  /** The address has changed since the load. */
+  /** Whether the address has changed since the load. */
   hasMoved: boolean;
 }
 
@@ -29,7 +29,7 @@ function isHost(text: string, address: string): boolean {
 
 /** Whether two addresses are the same page, ignoring parameters. */
 function isSamePage(one: string, other: string): boolean {
-  if (!URL.canParse(one, other)) return true; // says nothing
+  if (!URL.canParse(one, other)) return true; // this shows nothing
   const [a, b] = [new URL(one, other), new URL(other)].map(({ hostname, pathname }) => ({
     host: hostname.replace(/^www\./, ''),
     path: pathname.replace(/\/+$/, ''),

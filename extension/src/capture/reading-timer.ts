@@ -6,7 +6,7 @@ export const activityLastsMs = 15_000;
 export const minScrolledMs = 3_000;
 /** Scrolling started by the user lasts at most this long, ms; other scrolling is the page's or the browser's. */
 export const scrollLastsMs = 3_000;
-/** Maximum of a step, ms: the machine may have slept. */
+/** Max length of a step, ms, as the machine may have slept. */
 const longestStepMs = 2_000;
 
 export interface ReadingRule {
@@ -40,7 +40,7 @@ export class ReadingTimer {
     this.#lastInput = before === undefined ? Number.NEGATIVE_INFINITY : before.#lastInput;
   }
 
-  /** When an active user first saw it, or when it was opened. Ms. */
+  /** When an active user first saw the page, or when it was opened. Ms. */
   get startedAt(): number {
     return this.#startedAt;
   }

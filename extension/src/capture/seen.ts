@@ -3,7 +3,7 @@
  * and so do formulas for assistive technology next to their pictures. Without layout (tests) everything counts.
  */
 
-/** Less is unreadable. */
+/** Less opaque content is unreadable. */
 const minOpacity = 0.05;
 const minFontPx = 2;
 /** A box this narrow or low clips everything. */
@@ -103,7 +103,7 @@ const beginsElsewhere = ({ flexDirection, flexWrap, writingMode }: CSSStyleDecla
 
 /** Whether a box lies before the start of its container, where scrolling cannot reach. */
 function isBeyond(box: DOMRect, { within, isMoved }: Place, { defaultView, documentElement }: Document): boolean {
-  // Text without a box is where it is shown.
+  // Text without a box is where it is displayed.
   if (isMoved || defaultView === null || (box.width === 0 && box.height === 0)) return false;
   if (within === 'window') {
     const { innerWidth, innerHeight } = defaultView;

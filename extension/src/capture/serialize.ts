@@ -6,13 +6,13 @@ import { isReadMeta } from '../../../src/compute/extraction/meta-names.ts';
 import { contentsPlace, isOutOfReach, isTooSmall, type Place, pagePlace, styleOf } from './seen.ts';
 import { withoutNames } from './without-names.ts';
 
-/** Never shown as text, or not the page's: scripts, graphics, and form fields. */
+/** Elements that are never shown as text, or not the page's: scripts, graphics, form fields. */
 const skipped = new Set(
   'script style noscript template link object embed applet param canvas svg audio video source track map area input textarea select option optgroup datalist output progress meter'.split(
     ' ',
   ),
 );
-/** Used by extraction. Picture addresses, inline styles, handlers and data attributes are not. */
+/** Attributes that extraction uses. It does not use picture addresses, inline styles, handlers and data attributes. */
 const keptAttributes = new Set(
   'id class href alt title lang dir datetime rel role itemprop itemtype itemscope property name content colspan rowspan start cite aria-label'.split(
     ' ',
@@ -32,7 +32,7 @@ export interface Serialized {
   html: string;
   /** The page was longer than the limit. */
   cut: boolean;
-  /** It shows or contains a password or card field, so nothing may be kept. */
+  /** Whether it shows or contains a password or card field; then nothing may be kept. */
   secretField: boolean;
 }
 
@@ -41,7 +41,7 @@ const escapeText = (text: string): string =>
 const escapeValue = (text: string): string =>
   /[&"]/.test(text) ? text.replaceAll('&', '&amp;').replaceAll('"', '&quot;') : text;
 
-/** False for elements that hide their children too, such as `display: none`. */
+/** False for elements that also hide their children, such as `display: none`. */
 function isShown(element: Element): boolean {
   return (withoutNames(element).checkVisibility?.() ?? true) || styleOf(element)?.display === 'contents';
 }
@@ -91,7 +91,7 @@ function embeddedIn(embed: HTMLEmbedElement): Document | null {
       const frame = defaultView?.[n];
       if (frame?.frameElement === embed) return frame.document;
     } catch {
-      // Of another origin.
+      // The document has another origin.
     }
   }
   return null;
@@ -203,7 +203,7 @@ function writtenName(name: string, depth: number): string {
   return name === 'slot' ? 'span' : name;
 }
 
-/** Pending nodes: children of a written element, or elements only inspected. */
+/** Pending nodes: children of a written element, or elements that are only inspected. */
 interface Work {
   /** The end tag, or '' if too deep. Null: only look for secret fields in these, their roots and frames. */
   tag: string | null;
@@ -213,7 +213,7 @@ interface Work {
   muted: boolean | null;
   /** The parent. */
   of: Element | null;
-  /** It has a closed root, which may hide its text. */
+  /** Whether it has a closed root, which may hide its text. */
   isClosed: boolean;
   place: Place;
   /** Selector of the inspected elements in frames. */
@@ -221,7 +221,7 @@ interface Work {
 }
 
 const every = '*';
-/** In a document without its shadow roots, which is fast. */
+/** For a document without its shadow roots, which is fast. */
 const fieldsAndFrames = 'input, iframe, frame, object, embed';
 
 const lookInto = (elements: ParentNode, which = every): Work => ({
@@ -242,7 +242,7 @@ function look(element: Element, name: string, root: ShadowRoot | null, which: st
   if (inner !== null) work.push(lookInto(inner, which));
 }
 
-/** Whether a `display: contents` element is shown in its parent. */
+/** Whether an element in a `display: contents` parent is shown. */
 const isShownIn = (parent: Element | null, element: Element): boolean =>
   isShown(element) && (parent === null || !skipsContents(parent));
 
@@ -285,7 +285,7 @@ function begin(given: Element, out: Writer, rootOf: RootOf, work: Work[]): void 
 
 function writeText(text: Node, parent: Work, out: Writer): void {
   const value = text.nodeValue ?? '';
-  // White space is no secret, and the most frequent text.
+  // White space is not a secret, and it is the most frequent text.
   if (parent.muted !== true && /\S/.test(value)) {
     parent.muted ??= parent.of !== null && (skipsContents(parent.of) || isTooSmall(parent.of));
     if (isOutOfReach(text, parent)) return;
@@ -306,7 +306,7 @@ function* finish(work: Work[], out: Writer, rootOf: RootOf): Generator<void> {
     if (last.tag !== null) out.node();
     const { nodeType } = node;
     if (nodeType === 3) writeText(node, last, out);
-    // A form may have a field of that name.
+    // A form may have a field named `nodeType`.
     else if (nodeType === 1 || typeof nodeType !== 'number') {
       if (last.tag !== null) begin(node as Element, out, rootOf, work);
       else {

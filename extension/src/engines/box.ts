@@ -72,5 +72,5 @@ function show(matches: readonly OwnMatch[]): void {
 // The background program reads the query from the tab's address; nothing is sent.
 ask('ownMatches', null).then(
   (matches) => matches.length > 0 && show(matches),
-  () => undefined, // the extension was replaced, or is not paired: there is nothing to show
+  () => undefined, // the extension was replaced or is not paired, so there is nothing to show
 );

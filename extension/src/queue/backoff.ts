@@ -2,13 +2,13 @@
 
 const firstMs = 30_000;
 const longestMs = 30 * 60_000;
-/** The longest wait, also on request: a day. */
+/** Max wait, even if the service asks for more: a day. */
 const longestAskedMs = 24 * 3600_000;
 
 /**
- * Ms until the next try: doubles with each failure, with jitter in the upper half, and at least what the service asked
- * for.
- * Units: `failures` from 1; `retryAfterMs` null if not given; `random` 0 to 1.
+ * Ms until the next try: doubles with each failure, with jitter in the upper half, and at least the time that the
+ * service
+ * asks for. Units: `failures` from 1; `retryAfterMs` null if not given; `random` 0 to 1.
  */
 export function backoffMs(failures: number, retryAfterMs: number | null, random: number): number {
   const full = Math.min(longestMs, firstMs * 2 ** Math.min(20, failures - 1));

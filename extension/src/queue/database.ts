@@ -40,7 +40,7 @@ export interface LogEntry {
   outcome: LogOutcome;
 }
 
-/** The recent visit of an address: a reading in the same session belongs to it. */
+/** A recent visit of an address. Readings in the same session belong to it. */
 export interface RecentVisit {
   canonical: string;
   visitedAt: number;
@@ -59,7 +59,7 @@ export interface SendState {
 export interface Totals {
   items: number;
   units: number;
-  /** Pages dropped for lack of room even for their address. */
+  /** Number of pages dropped because not even their address fitted. */
   dropped: number;
 }
 
@@ -84,9 +84,9 @@ export interface ImportState {
 }
 
 interface Metas {
-  /** Null once disconnected. */
+  /** Null after disconnecting. */
   connection: Connection | null;
-  /** Address and library of the last connection, which this data belongs to. */
+  /** Address and library of the last connection, to which this data belongs. */
   library: string;
   totals: Totals;
   send: SendState;
@@ -165,11 +165,11 @@ export async function transact<Result>(
     await ended;
     return result;
   } catch (error) {
-    ended.catch(() => undefined); // it is the same error, or the abort that it asked for
+    ended.catch(() => undefined); // the same error, or the requested abort
     try {
       transaction.abort();
     } catch {
-      // it was over already
+      // The transaction was already over.
     }
     throw error;
   }

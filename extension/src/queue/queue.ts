@@ -18,7 +18,7 @@ export const sessionMs = 30 * 60_000;
 export const maxItems = 50_000;
 /** Maximum rows of the log. */
 const maxLogged = 500;
-/** Of a batch: the service accepts 100; fewer are repeated after a lost answer. */
+/** Max items of a batch. The service accepts 100; with fewer, less is repeated after a lost answer. */
 const batchItems = 20;
 const batchUnits = 6_000_000;
 /** UTF-16 units per megabyte of the limit: browsers store two bytes a unit. */
@@ -103,7 +103,7 @@ export function enqueue(
   return transact(database, async (transaction) => {
     const visits = transaction.objectStore('visits');
     const last = await visits.get(page.canonical);
-    // A future reading was recorded before the clock was set back.
+    // The clock was set back after a reading that now lies in the future.
     const isSame =
       last !== undefined && page.visitedAt - last.lastReadAt < sessionMs && last.lastReadAt - now < sessionMs;
     if (isSame) {

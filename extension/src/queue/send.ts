@@ -55,9 +55,9 @@ export const problemKindOf: Record<Problem['problem'], NonNullable<SendState['pr
   invalid: 'failing',
 };
 
-/** After this many failures in a row pages are sent one by one, to find a faulty one. */
+/** After this number of failures in a row, pages are sent one by one, to find a faulty one. */
 const failuresOfAll = 2;
-/** Pages of a run that are sent one by one, at most: a batch. */
+/** Max pages of a run that are sent one by one: a batch. */
 const maxOneByOne = 20;
 
 /** Run until the queue is empty (null), or return the problem and the next try. */
@@ -68,7 +68,7 @@ export async function sendQueue(dependencies: SendDependencies): Promise<SendSta
   if (now() >= state.notedAt && now() < state.notBefore) return state;
   let oneByOne = state.failures >= failuresOfAll ? maxOneByOne : 0;
   const firstAndAny = ([first, ...others]: QueuedItem[]): QueuedItem[] => {
-    // Random: the next one may be faulty too.
+    // Chosen at random, because the next one may be faulty, too.
     const at = Math.min(others.length - 1, Math.floor(random() * others.length));
     return [first, ...others.splice(at, 1)];
   };
@@ -87,7 +87,7 @@ export async function sendQueue(dependencies: SendDependencies): Promise<SendSta
   }
 }
 
-/** Send the first page alone. If the service fails on it twice but accepts the other one between, it is set aside. */
+/** Sends the first page alone. If the service fails on it twice, but accepts the other in between, it is refused. */
 async function sendFirst(sending: Sending, [first, other]: BatchItem[]): Promise<Problem | null> {
   const { database } = sending;
   const problem = await sendBatch(sending, [first]);
@@ -117,7 +117,7 @@ async function sendBatch(sending: Sending, batch: BatchItem[]): Promise<Problem 
   if (answer.problem === null) return settleResults(sending, batch, answer.body.results);
   if (answer.problem !== 'too_large' && answer.problem !== 'invalid') return answer;
   if (batch.length > 1) {
-    // One of them is faulty; find it by halves.
+    // One of them is faulty; find it by halving the batch.
     const half = batch.length >> 1;
     return (await sendBatch(sending, batch.slice(0, half))) ?? (await sendBatch(sending, batch.slice(half)));
   }
@@ -147,7 +147,7 @@ function fateOf(result: IngestBatchResult): Fate {
     : { to: 'gone', outcome: result.outcome };
 }
 
-/** Everything waits; repeated pages count once. */
+/** All pages wait for the next try; repeated pages count once. */
 function fail({ database, now, random }: SendDependencies, problem: Problem): Promise<SendState> {
   const asked = 'retryAfterMs' in problem ? problem.retryAfterMs : null;
   return noteFailure(

@@ -28,7 +28,7 @@ export interface RuleContext {
   blacklist: readonly BlacklistRule[];
   /** Ms since the epoch. */
   now: number;
-  /** On request of the user: only the block list and the scheme count. */
+  /** Requested by the user: then only the block list and the scheme count. */
   byHand?: boolean;
 }
 
@@ -38,7 +38,7 @@ export interface PageAddress {
   /** The service's canonical address by its default settings, and its host. */
   url: string;
   domain: string;
-  /** The address on the site that was visited, such as an archive, and its host. */
+  /** The address on the visited site, such as an archive, and its host. */
   visited: { url: string; domain: string };
 }
 
@@ -59,7 +59,7 @@ export function siteOf(url: string): string | null {
   return canonicalAddress(url)?.visited.domain.replace(/^www\./, '') ?? null;
 }
 
-/** The switch of a host: of the longest matching listed name. */
+/** The switch of a host: that of the longest matching name in the list. */
 function switchOf(domain: string, sites: Settings['sites']): { site: string; to: SiteSwitch } | null {
   let longest: string | null = null;
   for (const site of Object.keys(sites)) {
@@ -91,7 +91,7 @@ export function exclusionOf(
     if (kind !== null) return { rule: 'kind', kind };
     if (settings.onlyAllowed) return { rule: 'only_allowed' };
   }
-  // Last: the popup only sends pages to the service that nothing but the pause excludes.
+  // Comes last: the popup only sends pages to the service that nothing but the pause excludes.
   const { pausedUntil } = settings;
   return pausedUntil !== null && isPaused(settings, now) ? { rule: 'paused', until: pausedUntil } : null;
 }

@@ -9,9 +9,9 @@ import { retryAfterMs } from '../queue/backoff.ts';
 import type { Connection } from './connection.ts';
 
 export type Problem =
-  /** No answer: the request may have been processed. */
+  /** No answer. The request may have been processed. */
   | { problem: 'unreachable'; detail: string }
-  /** 5xx, and 4xx unrelated to the pages: the same. */
+  /** 5xx, and 4xx unrelated to the pages. The request may have been processed, too. */
   | { problem: 'busy' | 'failing' | 'full'; detail: string; retryAfterMs: number | null }
   /** 4xx: nothing was accepted. */
   | { problem: 'unauthorized' | 'forbidden' | 'too_large' | 'invalid' | 'not_found'; detail: string }
@@ -20,7 +20,7 @@ export type Outcome<Body> = { problem: null; body: Body } | Problem;
 
 /** Time limit, ms; a batch is answered when it is on the disk. */
 const answerWithinMs = 60_000;
-/** Of an answer: a block list of 50,000 addresses. */
+/** Max bytes of an answer: a block list of 50,000 addresses. */
 const maxBytes = 16 * 1024 * 1024;
 /** Units of a problem's text. */
 const longestDetail = 300;
@@ -88,7 +88,7 @@ async function readJson(response: Response): Promise<unknown> {
   try {
     return JSON.parse(await new Blob(parts).text());
   } catch {
-    return null; // the page of a proxy, an answer that was cut
+    return null; // a proxy's page, or a truncated answer
   }
 }
 

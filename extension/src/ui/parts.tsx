@@ -46,7 +46,7 @@ export function useLoaded<Value>(load: () => Promise<Value>, again: readonly unk
   return value;
 }
 
-/** Counts up every so many ms while visible. */
+/** A counter that increases every `everyMs` while visible. */
 export function useTicks(everyMs: number): number {
   const [tick, setTick] = useState(0);
   useEffect(() => {
@@ -76,7 +76,7 @@ export function outcomeText(outcome: CaptureOutcome): string {
   return outcome.outcome === 'excluded' ? ruleText(outcome.rule) : t(`outcome_${outcome.outcome}`);
 }
 
-/** Why the service refused a page. Of its schema's messages, as `title: Too big: …`, only the field is for users. */
+/** Why the service refused a page. Of schema messages such as `title: Too big: …`, users see only the field. */
 export function refusalText(reason: string | null): string {
   const field = /^(?:body\.)?(?:pages\.\d+\.)?([a-z_]+)[\w.…]*: /.exec(reason ?? '')?.[1];
   if (field === undefined) return reason ?? '';

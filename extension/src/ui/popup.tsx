@@ -33,9 +33,9 @@ interface Tab {
   url: string;
   title: string;
   about: string;
-  /** It shows a secret field, or may. */
+  /** Whether it shows a secret field, or may show one. */
   secretField: boolean;
-  /** From its content script. */
+  /** Reported by its content script. */
   outcome: CaptureOutcome | null;
 }
 
@@ -90,7 +90,7 @@ function stateText(
   return { kind: 'quiet', text: t('page_not_yet') };
 }
 
-/** The result of a click. */
+/** The result of a click, for display. */
 interface Said {
   kind: 'good' | 'bad';
   text: string;
@@ -191,7 +191,7 @@ function Forget({ tab, done }: { tab: Tab; done: (said: Said) => void }) {
   );
 }
 
-/** Whether the service may see this page: excluded pages send neither address nor title. */
+/** Whether the service may know of this page. For excluded pages neither address nor title is sent. */
 function mayTell({ exclusion }: PageState, { secretField, outcome }: Tab): boolean {
   return (exclusion === null || exclusion.rule === 'paused') && !secretField && outcome?.outcome !== 'excluded';
 }
@@ -257,7 +257,7 @@ function ThisPage({
   );
 }
 
-/** Generated queries: highlights would hide the text. */
+/** Removes highlights of generated queries, which would cover the text. */
 const withoutMarks = (result: PageResult): PageResult => ({
   ...result,
   chunks: result.chunks.map((chunk) => ({ ...chunk, highlights: [] })),
@@ -311,7 +311,7 @@ function Popup() {
   }, [changes]);
   const reached = useLoaded(async () => {
     const answer = await loaded?.client?.whoami();
-    // If it fails again, that is recorded, and not retried here.
+    // If it fails again, the failure is recorded and not retried here.
     if (loaded && isDisproved(loaded.queue.send, answer)) void ask('sendNow', null).then(changed);
     return answer;
   }, [loaded]);
