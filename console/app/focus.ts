@@ -22,7 +22,7 @@ export function useFocusKept(): void {
       });
     };
     const onFocusOut = ({ target }: FocusEvent) => {
-      // Also called for elements just removed.
+      // Also called for elements that were just removed.
       queueMicrotask(() => {
         if (last?.element === target && canTake(last.element)) last = null;
       });

@@ -182,7 +182,7 @@ function useArrival(main: { current: HTMLElement | null }, view: string, part: s
     const isTaken = frame !== document.activeElement && frame.contains(document.activeElement);
     if (isOther && !isTaken && (isReturn || view !== 'search')) frame.focus({ preventScroll: true });
     if (isThere()) return;
-    // Content comes in parts, not all of which add height.
+    // The content comes in parts, and not all of them add height.
     const stop = () => {
       observer.disconnect();
       for (const event of byHand) removeEventListener(event, stop);
@@ -207,7 +207,7 @@ interface NavGroupProps {
   title: string;
   entries: readonly ViewEntry[];
   current: string;
-  /** Also for the current view. */
+  /** Also called for a link to the current view. */
   onGo: () => void;
 }
 

@@ -6,7 +6,7 @@ import { nameOf, SiteMark } from './text.tsx';
 interface Props {
   page: { page_id: string; title: string | null; canonical_url: string };
   domain: string;
-  /** At the end of the line. */
+  /** Shown at the end of the line. */
   children?: ComponentChildren;
 }
 

@@ -90,7 +90,7 @@ export function openTerminal({ stdout, stderr, colors, monotonic, columns }: Ter
       stdout.write(`${JSON.stringify(value, null, 2)}\n`);
     },
     note: print(stderr),
-    /** Width of a line; infinite if standard output is no terminal. */
+    /** Width of a line; infinite if standard output is not a terminal. */
     columns: widthOf(stdout),
     style: (style: Style, text: string) => (colors && stdout.isTTY ? `\x1b[${codes[style]}m${text}\x1b[0m` : text),
     /** A terminal link (OSC 8) if supported. The address must be a stored URL, without control characters. */

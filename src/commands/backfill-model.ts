@@ -108,7 +108,7 @@ export interface EmbeddedPage extends LabelRange {
 }
 
 export interface StoredRows extends Pick<EmbeddedPage, 'page_no' | 'first' | 'ordinals' | 'rows'> {
-  /** Whether the page lacks none now. */
+  /** Whether the page has all vectors now. */
   isWhole: boolean;
 }
 

@@ -1,7 +1,7 @@
 /**
- * Store a page's chunks and vectors and allocate labels: the first half of indexing, before the index threads see them. Refused (null)
- * if the attempt no longer owns its job, so a late worker cannot overwrite newer content. A bare chunk has no attempt and is refused if
- * the page has a text by now. A page without any known word gets no bare chunk, which would be made again and again.
+ * Stores a page's chunks and vectors and allocates labels: the first half of indexing, before index threads see them.
+ * Returns null if the attempt no longer owns its job: a late worker cannot overwrite newer content. A bare chunk has no
+ * attempt; it is refused if the page has a text by now, or has no known word, or it would be made again and again.
  */
 import { factsText } from '../compute/text/facts-text.ts';
 import { type Chunk, isBare, type LabelRange, mayBeBare, type Page } from '../domain/page.ts';

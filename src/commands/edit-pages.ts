@@ -48,8 +48,8 @@ interface Relabelled {
 }
 
 /**
- * New labels for a page's chunks, for a segment with its present facts, in two calls: the first takes them, the second gives them to
- * the page once the index has them, so that the page is always found. Null if it has other chunks by now, which have the facts.
+ * New labels for a page's chunks, for a segment with its present facts. Call it twice: first to allocate them, then to
+ * assign them once the index has them, so that the page is always found. Null if newer chunks have these facts.
  */
 export function relabelPage(
   attempt: Attempt,

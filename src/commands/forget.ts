@@ -129,7 +129,7 @@ export function purgeSlice(attempt: Attempt, pageNos: readonly number[]): Comman
   };
 }
 
-/** In the transaction that completes the purge job. */
+/** Called in the transaction that completes the purge job. */
 export function markDeleted(transaction: Transaction, jobNo: number): void {
   moveTombstones(transaction, transaction.tombstones.pageNumbers('pending', { job_no: jobNo }), { type: 'purged' });
 }

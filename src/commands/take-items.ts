@@ -57,7 +57,7 @@ export function takeItems(attempt: Attempt, items: readonly ItemSubmission[]): C
 
 type PollResult = Omit<Extract<WatchEvent, { type: 'polled' }>, 'type' | 'at' | 'job'>;
 
-/** In the transaction that completes the poll: the watch is `ok`. */
+/** Marks the watch as `ok` in the transaction that completes the poll. */
 export function notePolled(jobNo: number, at: number, result: PollResult): (transaction: Transaction) => void {
   return (transaction) => {
     const watch = transaction.watches.ofJob(jobNo);

@@ -19,7 +19,7 @@ export function limitsOf({ jobs }: Pick<Settings, 'jobs'>): JobLimits {
   };
 }
 
-/** A text that hangs twice is reported before the job's time is over. Loading takes a second, longer with little memory. */
+/** A text that hangs twice is reported before its job's time limit. Loading takes 1 s, longer with little memory. */
 export function encoderHangMs(settings: Pick<Settings, 'jobs'>): number {
   return Math.min(120_000, Math.max(5000, limitsOf(settings).timeoutMs / 4));
 }

@@ -55,7 +55,7 @@ export const exportLine = z.discriminatedUnion('kind', [
     first_seen_at: datetime,
     last_seen_at: datetime,
     visit_count: z.int().min(1),
-    /** All visits, newest first. Absent if there are no others than the first and the last. */
+    /** All visits, newest first. Absent if there are at most two. */
     visits: z.array(datetime).max(maxExportedVisits).optional(),
     /** Of visits between them one is listed in so many ms; absent if all are. */
     visit_period_ms: z.int().min(1).optional(),

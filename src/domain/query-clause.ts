@@ -1,11 +1,11 @@
 /** Clauses of a query's operators, and the table of operators for help and docs. Imports no code: the console uses it. */
 import operators from '../../models/operators.json' with { type: 'json' };
 
-/** By address and metadata; `html`: any other. `feed`: an item of a followed feed. */
+/** Determined by address and metadata. `html`: none of the others. `feed`: an item of a followed feed. */
 export const pageTypes = ['html', 'pdf', 'video', 'audio', 'feed'] as const;
 export type PageType = (typeof pageTypes)[number];
 
-/** From the service that a page was imported from: metadata `starred` and `status`. `read`: everything not unread. */
+/** States set by the service that a page was imported from: metadata `starred`, `status`. `read`: not unread. */
 export const pageStates = ['starred', 'archived', 'unread', 'read'] as const;
 export type PageState = (typeof pageStates)[number];
 
@@ -16,8 +16,8 @@ export const namedFields = ['title', 'author'] as const;
 export type NamedField = (typeof namedFields)[number];
 
 /**
- * The words of `text` next to each other (`phrase`), in any form and order (`word`), or in the title or author; words that begin so
- * (`prefix`); the page's address or one above it, or words of it (`url`); `language`: passages by ISO 639-1 code. Searchers look them up.
+ * The words of `text`: adjacent (`phrase`), in any form and order (`word`), in title or author, or as prefixes; the
+ * page's address, one above it, or words of it (`url`); an ISO 639-1 code (`language`). Searchers look them up.
  */
 export interface WordClause {
   in: 'phrase' | 'word' | 'prefix' | 'url' | 'language' | NamedField;

@@ -75,7 +75,7 @@ export const searchRequest = z.strictObject({
    * operator that excludes everything is ignored.
    */
   prefix: z.boolean().default(false),
-  /** Correct a word that no text and no word list contains: to the commonest word with that prefix, or the nearest word; see `corrected`. */
+  /** Correct a word that no text or word list contains, to a frequent completion or the nearest word: `corrected`. */
   spelling: z.boolean().default(true),
   /** Whether to log the query. Disable it while typing: feedback on an unlogged query is ignored. */
   log: z.boolean().default(true),

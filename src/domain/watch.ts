@@ -102,5 +102,5 @@ export interface Watch
   feed_url: string | null;
 }
 
-/** What is polled. */
+/** The fields that a poll needs. */
 export type WatchedSource = Pick<Watch, 'url' | 'config' | 'validators' | 'feed_url'>;

@@ -16,7 +16,7 @@ export interface OnnxSession {
 }
 
 export interface EncodedWindow {
-  /** Of unit length. Shape: [dim]. */
+  /** A vector of unit length. Shape: [dim]. */
   vector: Float32Array;
   /** States of a middle layer for each id (models/README.md). Shape: ids × dim. */
   states: Float32Array;

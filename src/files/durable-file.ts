@@ -29,7 +29,7 @@ export function createFile<Result>(
   return placeFile(path, write, temporary, renameToNew);
 }
 
-/** A rename replaces, so an empty file claims the name first. A link would do without, but not every disk has links (exFAT). */
+/** A rename would replace, so an empty file claims the name first. A link needs no claim, but exFAT has no links. */
 async function renameToNew(from: string, to: string): Promise<void> {
   await (await open(to, 'wx', 0o600)).close();
   try {

@@ -13,7 +13,7 @@ function folderAbove(dir: string): string {
   return existsSync(join(dir, 'package.json')) ? dir : folderAbove(dirname(dir));
 }
 
-/** Whether threads and processes are started from sources, too: tests set READBACK_THREADS=compiled, as loading those takes a second each. */
+/** Whether threads and processes start from sources, too. READBACK_THREADS=compiled saves tests a second for each. */
 export const startsSource = isSource && process.env.READBACK_THREADS !== 'compiled';
 
 /** The file of a module such as `threads/work-thread`, below src/ or dist/. */

@@ -20,7 +20,7 @@ const reasons: Readonly<Record<string, string>> = {
 /** Max pending connections, up to the system's limit. Above it a client retries after a second. */
 const backlog = 4096;
 
-/** Port 0 takes a free port; the result has the real one. Errors: OperatorError `listen` with address, reason and setting. */
+/** Port 0 selects a free one; the result has it. Errors: OperatorError `listen` with address, reason and setting. */
 export async function listen(app: HttpApp, at: { host: string; port: number }): Promise<AddressInfo> {
   try {
     await app.listen({ ...at, backlog });

@@ -50,7 +50,7 @@ export interface ImportSource {
   place?: () => string;
 }
 
-/** Name of each file → its size and times, of which every change alters one. */
+/** Name of each file → its size and times. A change always alters one of them. */
 export type KnownFiles = ReadonlyMap<string, string>;
 
 /** Enough for the head of every format: bookmark files may begin with comments. */
@@ -58,7 +58,7 @@ const headBytes = 64 * 1024;
 
 /** `name`: path in the folder or archive, or the file's name. */
 interface Member extends ArchiveEntry {
-  /** Of the last change, ms. */
+  /** Time of the last change, ms. */
   at: number | null;
   /** Null within an archive. */
   path: string | null;

@@ -52,7 +52,7 @@ interface HistoryLayout {
   /** FROM clause with visits `v` and their addresses `a`. */
   from: string;
   visit: { title: string; visits: string; time: string };
-  /** Omitted visits, by the first condition that matches. */
+  /** Omitted visits, counted by the first condition that matches. */
   leftOut: [reason: string, condition: string][];
   /** Selects addresses that have only a count and a last date; null if there are none. */
   unvisited: string | null;

@@ -3,9 +3,9 @@
  * Later pages and new contents bring their vectors, or leave a gap, in the transaction of their chunks. So if the sweep
  * has ended and no gap is left, every page has its vectors.
  *
- * running the sweep is in progress; its job handles pauses (breaker open, drain, crash)
- * complete the cursor is at the end without gaps; a later gap starts it again
- * failed its job is dead; a new start resumes from the cursor
+ * running   the sweep is in progress; its job handles pauses (breaker open, drain, crash)
+ * complete  the cursor is at the end without gaps; a later gap starts it again
+ * failed    its job is dead; a new start resumes from the cursor
  */
 import { assign, setup } from 'xstate';
 import type { Backfill } from '../domain/model.ts';

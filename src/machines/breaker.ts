@@ -2,10 +2,10 @@
  * The breaker machine: whether calls to an outside provider are allowed. Pure: an event carries the monotonic time and
  * the generation of the call's admission. A refused `attempt` is a refused call. `docs/providers.md` defines failures.
  *
- * closed every call passes; `failures` counts consecutive ones, in the order in which calls end
- * open no call passes before `openUntil`; the first attempt after it is the probe
- * half_open the probe runs; other calls are refused. A success closes, a failure opens for another cooldown, a
- * cancelled probe opens without a cooldown, so the next attempt is the probe
+ * closed     every call passes; `failures` counts consecutive ones, in the order in which calls end
+ * open       no call passes before `openUntil`; the first attempt after it is the probe
+ * half_open  the probe runs; other calls are refused. A success closes, a failure opens for another cooldown, a
+ *            cancelled probe opens without a cooldown, so the next attempt is the probe
  *
  * Each change of state begins a generation. Results of older generations are ignored: when fifty calls fail together,
  * the fifth opens the breaker and the others change nothing.

@@ -101,7 +101,7 @@ export function openEmbedder(options: EmbedderOptions) {
   };
 }
 
-/** Bytes of a token, from below: English has four, other European languages three to four, Chinese and Japanese three per character. */
+/** Min bytes per token: English has four, other European languages three to four; Chinese and Japanese three. */
 const bytesPerToken = 3;
 
 export function estimateTokens(text: string): number {

@@ -1,4 +1,4 @@
-/** Sequence numbers of records. They are taken in the transaction that uses them, so they are unique. */
+/** Sequence numbers of records. Each is taken by the transaction that uses it, so they are unique. */
 import type { Databases, Table } from './environment.ts';
 
 export type CounterName =

@@ -9,7 +9,7 @@ import { pairsOf, Records, removeAll } from './records.ts';
 export class VectorReader extends Records {
   protected readonly rows = this.table<Buffer, [number, number]>('vectors', { encoding: 'binary' });
 
-  /** Shape: chunk_count × dim, row by row; undefined without vectors in this space. */
+  /** Shape: chunk_count × dim, row by row; undefined if the page has no vectors in this space. */
   get(space: number, pageNo: number): Float32Array | undefined {
     const bytes = this.rows.get([space, pageNo]);
     if (bytes === undefined) return undefined;

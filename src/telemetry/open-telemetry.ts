@@ -32,7 +32,7 @@ export interface TracingOptions {
   log: Logger;
 }
 
-/** Jobs with a remembered trace; beyond it the oldest begin their own. */
+/** Max jobs with a remembered trace. Above it, the oldest begin their own traces. */
 const maxRemembered = 10_000;
 /** Max wait for a collector when the process stops, ms. */
 const closeWithinMs = 1_000;

@@ -41,7 +41,7 @@ export interface InNamespace {
 
 interface Library {
   sparse: SparseSearcher;
-  /** By the numbers of `Searchers.openRows`. */
+  /** Rows by the numbers of `Searchers.openRows`. */
   rows: Map<number, SearchedRows>;
 }
 

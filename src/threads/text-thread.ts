@@ -23,7 +23,7 @@ function openedTools(): PageTools {
   return tools;
 }
 
-/** Does the work again when it needs the language detectors for the first time. */
+/** Repeats the work when it first needs the language detectors. */
 async function withDetectors<T>(work: () => T): Promise<T> {
   try {
     return work();

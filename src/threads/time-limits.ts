@@ -66,7 +66,7 @@ export class TimeLimit {
     this.#timer = setTimeout(next, ms).unref();
   }
 
-  /** Processor time never exceeds elapsed time, so check only after the remaining time has elapsed. */
+  /** Processor time never exceeds elapsed time, so this checks only after the remaining time has elapsed. */
   #check(tid: string, endMs: number): void {
     const usedMs = readUsedMs(tid);
     if (usedMs === null) return;

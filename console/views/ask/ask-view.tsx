@@ -36,7 +36,7 @@ export function AskView() {
   useEffect(() => {
     if (!kept('link') && !matchMedia('(hover: none)').matches) box.current?.focus();
   }, []);
-  /** Filters belong to the conversation, so they are no step of the history. */
+  /** Filters belong to the conversation, so changing them adds no step to the history. */
   const change: Change = (part) => go(linkOf({ ...criteria, ...part }, 'ask'), { replace: true });
   const send = (event: Event) => {
     event.preventDefault();
@@ -111,7 +111,7 @@ export function AskView() {
   );
 }
 
-/** As in a search of all pages. */
+/** Filters, as in a search of all pages. */
 function Filters({ criteria, change }: { criteria: Criteria; change: Change }) {
   const of = linkOf(criteria);
   const { data, error, loading, reload } = useLoad(
@@ -291,7 +291,7 @@ interface OfferProps {
   refuse: () => void;
 }
 
-/** What is sent where, before anything is sent to this host from this browser. */
+/** Shows what is sent to which host, before this browser sends anything there for the first time. */
 function Offer({ offer, isFollowUp, allow, refuse }: OfferProps) {
   const { passages, excluded_pages, tokens, host } = offer;
   return (

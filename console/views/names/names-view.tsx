@@ -264,7 +264,7 @@ function Merges({ entity, changed }: { entity?: EntityDetailResponse['entity']; 
 
 const offered = 8;
 
-/** The user chooses the other name; that also confirms. */
+/** Merges a name with one that the user chooses. The choice is the confirmation. */
 function MergeDialog({ entity, onClose, merged }: { entity: EntitySummary; onClose: () => void; merged: () => void }) {
   const [wanted, setWanted] = useState('');
   const { busy, said, attempt } = useAttempt();

@@ -16,7 +16,7 @@ const item = /^\s*(?:[-•*]|\d{1,3}[.)]) /;
 const quote = /^ {0,3}(?:>(?: +|$))+/;
 const aligned = /\t|^ {2}/m;
 
-/** As extraction writes a text: items of a list have a marker, rows of a table tabs, and code its spaces. Quoted lines begin behind their `>`. */
+/** Lines in the form of the extraction: list items have markers, table rows tabs. Quotes start after their `>`. */
 export function linesOf(text: string, headings: ReadonlySet<string | null>): Line[] {
   const lines: Line[] = [];
   let start = 0;

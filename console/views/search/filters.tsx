@@ -263,7 +263,7 @@ function NameFilter({ name, change }: { name: string | null; change: Change }) {
         value={text}
         onInput={(event) => {
           const { value } = event.currentTarget;
-          // A choice from the list is no typing.
+          // Choosing from the list does not count as typing.
           const isChosen = !(event instanceof InputEvent) || event.inputType === 'insertReplacementText';
           if (isChosen && offered.some(({ canonical_form }) => canonical_form === value)) choose(value);
           else setText(value);

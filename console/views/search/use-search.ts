@@ -25,7 +25,7 @@ const passing = { ...full, k: 5, suggest: 0, rerank: false, log: false };
 /** Filters alone need an operator: this matches every page. */
 const anyPage = 'after:1970-01-01';
 export const counts = { k: maxCounted, chunks_per_page: 0, suggest: 0, log: false, facets: true };
-/** For an unknown name in a filter. */
+/** The result for an unknown name in a filter. */
 const nothing: SearchResponse = {
   query_id: '',
   results: [],
@@ -86,7 +86,7 @@ interface Search {
   moreError: unknown;
   /** Until the full search is answered. */
   busy: boolean;
-  /** Of the latest full search; not of the one shown while `isCounted` is false. */
+  /** Counts of the latest full search; of an earlier one while `isCounted` is false. */
   counted: Counted;
   isCounted: boolean;
   more: () => void;

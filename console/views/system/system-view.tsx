@@ -126,7 +126,7 @@ function Health({ ready, isAway, summary }: HealthProps) {
   );
 }
 
-/** Of a breaker, which is open during failures. */
+/** Words for a breaker, which is open during failures. */
 const breakerWords = { closed: 'reachable', open: 'unreachable', half_open: 'retrying' };
 
 type TileState = 'ok' | 'bad' | 'live' | 'plain';

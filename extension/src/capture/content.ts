@@ -147,7 +147,7 @@ async function settleRead(of: View): Promise<void> {
   try {
     of.outcome = await capture(of, false);
   } catch {
-    // The background program was replaced or failed to store: retried. After an extension update nothing answers.
+    // The background program was replaced or could not store: try again. After an extension update nothing answers.
     if (chrome.runtime?.id === undefined) stop();
     of.settled = false;
     of.outcome = { outcome: 'failed' };

@@ -124,7 +124,7 @@ function attributesOf(element: Element): string | null {
   return text;
 }
 
-/** Maximum of a serialised page; beyond it only end tags follow. */
+/** Max of a serialized page; above it only end tags follow. */
 export interface Limits {
   /** UTF-16 units, with escapes. */
   units: number;
@@ -185,7 +185,7 @@ class Writer {
   }
 }
 
-/** What is shown in an element: its open shadow root's children, a slot's nodes, a frame's body. */
+/** The displayed content of an element: its open shadow root's children, a slot's nodes, a frame's body. */
 function childrenOf(element: Element, name: string, root: ShadowRoot | null): ArrayLike<Node> {
   if (root?.mode === 'open') return root.childNodes;
   if (name === 'slot') {

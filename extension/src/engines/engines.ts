@@ -7,7 +7,7 @@ interface Engine {
   /** The common name in every language. */
   label: string;
   hosts: readonly string[];
-  /** Of its result pages; the parameter `q` is the query. */
+  /** Path of its result pages; the parameter `q` is the query. */
   path: string;
 }
 

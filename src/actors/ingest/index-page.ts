@@ -1,12 +1,12 @@
 /**
- * The handler of `index_page` jobs. Idempotent: new content gets new labels and replaces earlier attempts'. Pages
- * without text share steps 1 to 3. The new text of an own file replaces the stored one in step 2. A `facts_job` gives
- * stored chunks and vectors new labels and a new segment.
+ * The handler of `index_page` jobs. Idempotent: new content gets new labels and replaces that of earlier attempts.
+ * Pages without text share steps 1 to 3. The new text of an own file replaces the stored one in step 2. A `facts_job`
+ * gives stored chunks and vectors new labels and a new segment.
  *
- * 1. chunk texts and build a segment on a thread; ask outside models for vectors; for the built-in model, note a gap
+ * 1. chunk texts and build a segment on a thread; get vectors of outside models; note a gap for the built-in one
  * 2. commit chunks and vectors, allocating labels
  * 3. add them to both sides of the index and remove what they replace
- * 4. the job's completion makes the page `indexed` and queues the reading of its entities, if enabled
+ * 4. the job's completion marks the page `indexed`, and queues the reading of its entities if enabled
  */
 import { commitPages, type Replacement } from '../../commands/commit-content.ts';
 import { relabelPage } from '../../commands/edit-pages.ts';

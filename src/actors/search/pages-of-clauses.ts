@@ -11,8 +11,8 @@ import type { CandidatePages } from '../system/service.ts';
 const noLabels = new Uint32Array(0);
 
 /**
- * Within the filters' passages; `allowed` null: all. `quoting`: allowed passages with some phrase, on pages that may have every phrase;
- * null without phrases. `phrases`: labels of each. Errors: those of the threads, the signal's reason.
+ * For passages that pass the filters. `allowed` null: all. `quoting`: passages with any phrase, on pages that may have
+ * every phrase; null without phrases. `phrases`: labels of each. Errors: of the threads; the signal's reason.
  */
 export async function matchClauses(
   { catalog, searchers }: { catalog: Catalog; searchers: Pick<Searchers, 'locate'> },

@@ -186,7 +186,7 @@ async function runWith(
     await tell(checkpoint);
     return checkpoint.counts.failed > 0 ? exitCodes.partly : exitCodes.done;
   } catch (error) {
-    // Report what was imported before the damage first.
+    // First report what was imported before the damage.
     if (error instanceof ImportError && latest !== undefined && !json) await tell(latest);
     throw error;
   }

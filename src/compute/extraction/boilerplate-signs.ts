@@ -2,8 +2,8 @@
 import boilerplate from '../../../models/boilerplate.json' with { type: 'json' };
 
 /**
- * `kinds` of boilerplate: the parts of a word such as `read-more` must be adjacent and in order. `layout`: words that
- * neither have nor change meaning. `weighed`: too weak to remove an element by, but weighed by Readability.
+ * `kinds` of boilerplate: the parts of a word such as `read-more` must be adjacent and in order. `layout`: words
+ * without a meaning. `weighed`: too weak to remove an element, but Readability uses them.
  */
 const { kinds, layout, weighed, turning: turningParts } = boilerplate.names;
 /** A short first part, of at most this length, is a prefix of a site or theme. Exceptions: these, which negate. */

@@ -13,7 +13,7 @@ const longestByKind = 3000;
 export const longestNamed = 600;
 const longestProp = 400;
 const maxFrames = 3;
-/** Characters of `noscript` text that only asks for scripts. */
+/** Min characters of a `noscript` text that is more than a request to enable scripts. */
 const leastWithoutScripts = 500;
 
 /** Comments on an article are removed at any length. */
@@ -100,7 +100,7 @@ export function neutralizeNames(root: DomNode): void {
 
 const isCodeElement = ({ localName }: DomNode): boolean => localName === 'pre' || localName === 'code';
 
-/** In characters. */
+/** Length of the running text, in characters. */
 export function runningLength(root: DomNode): number {
   return weigh(root).get(root)?.running ?? 0;
 }

@@ -53,7 +53,7 @@ interface Body {
   outline: ReadonlySet<string>;
 }
 
-/** `outline`: titles by `headingLetters`. Linear but for sorting. */
+/** `outline`: titles by `headingLetters`. Linear, except for sorting. */
 export function flowText(pages: readonly Line[][], outline: ReadonlySet<string>): FlowedText {
   const { value, share } = mostUsed(pages, ({ font }) => font);
   const body: Body = { size: bodySize(pages), font: share >= bodyFontShare ? value : null, outline };
@@ -170,7 +170,7 @@ function isRowOf({ lines, isHeading }: Paragraph): boolean {
   return !isHeading && (lines[0].text.includes('\t') || beginsItem(lines[0].text));
 }
 
-/** Words with a hyphen inside a line keep it at a line's end. */
+/** Words that are hyphenated inside a line. At the end of a line they keep the hyphen. */
 function hyphenated(paragraphs: readonly Paragraph[]): Set<string> {
   const words = new Set<string>();
   for (const { lines } of paragraphs) {

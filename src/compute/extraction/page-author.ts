@@ -40,7 +40,7 @@ export function person(given: string): string | null {
   return /https?:|www\.|[{}<>]|\bundefined\b|^(?:null|admin|staff|authors?|see full bio)$/i.test(name) ? null : name;
 }
 
-/** The first author element's, and adjacent ones. */
+/** Authors of the first author element and of adjacent ones. */
 export function markedAuthors(nodes: readonly DomNode[]): string[] {
   const named = nodes.flatMap((node) => {
     const name = person(markedName(node));

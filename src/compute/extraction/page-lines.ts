@@ -33,7 +33,7 @@ const fullShare = 0.6;
 const crossingShare = 0.25;
 const maxColumnDepth = 3;
 
-/** In reading order. n log n in the number of pieces. */
+/** Lines in reading order. n log n in the number of pieces. */
 export function pageLines(pieces: readonly PlacedText[]): Line[] {
   const segments = segmentsOf(pieces);
   const lines: Line[] = [];
@@ -67,7 +67,7 @@ function segmentsOf(pieces: readonly PlacedText[]): Segment[] {
   return segments;
 }
 
-/** By baseline, top to bottom; superscripts and subscripts belong to their line. */
+/** Rows by baseline, top to bottom. Superscripts and subscripts belong to their line. */
 function rowsOf(pieces: readonly PlacedText[]): PlacedText[][] {
   const sorted = [...pieces].sort((a, b) => b.y - a.y);
   const rows: PlacedText[][] = [];

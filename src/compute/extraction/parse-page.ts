@@ -89,7 +89,7 @@ function holds(outer: DomNode, inner: DomNode): boolean {
   return false;
 }
 
-/** Of attributes that differ only in case, the first counts. */
+/** Changes attribute names to lower case. Of attributes that then have the same name, the first counts. */
 function lowerNamesOf(element: DomNode): void {
   const names = element.getAttributeNames();
   if (!names.some((name) => hasCapital.test(name))) return;

@@ -32,7 +32,7 @@ export function beginningsOfQuery(query: string): string[] {
 }
 
 export interface QueriedHost {
-  /** By `normalizeDomain`, without `www.`. */
+  /** Normalized by `normalizeDomain`, without `www.`. */
   domain: string;
   /** The names in the host, by which its pages are found. */
   words: string;

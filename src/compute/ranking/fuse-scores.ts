@@ -18,13 +18,13 @@ export interface BothSides {
 
 /** Weight of the cosine, chosen from .2 to .7 by `npm run bench -- ranking --weights`. */
 export const DENSE_WEIGHT = 0.5;
-/** With a smaller share of the query in the best hit, words weigh less: in another language they match by chance. */
+/** If the best hit has a smaller share of the query, words weigh less: in another language they match by chance. */
 const ENOUGH_COVERED = 0.5;
 
 /**
  * (1 - weight) · min(1, 2 · covered) · bm25 / best bm25 + weight · (cosine - floor) / (best cosine - floor).
  * Shapes: result best first, ties by label, one entry per label.
- * Units: 0 to 1, comparable within one query only. `floor`: of unrelated texts, or null; lower cosines count as floor.
+ * Units:  0 to 1, comparable within one query only. `floor`: of unrelated texts, or null; lower cosines count as floor.
  * A passage without a vector gets the mean cosine of its neighbours in the order of words. The more such passages, the
  * less cosines weigh. Source: convex combination, Bruch, Gai & Ingber 2023.
  */

@@ -14,9 +14,9 @@ export interface ListQuestion {
 const longest = 300;
 
 /**
- * `when`: without a period, when something was read; `which`: what was read, with a topic or a period. `limits`: words
- * before a time and how it limits: `since`, `until` include it, `after`, `before` do not; '': only then. `names` of
- * times, and of `last` and `this` with their `endings`, to those of operators.
+ * `when` asks for a time and has no period; `which` asks what was read, with a topic or period. `limits`: words before
+ * a time: `since`, `until` include it, `after`, `before` do not; '': only then. `names`: other names of times, and of
+ * `last` and `this` with their `endings`, as operators have them.
  */
 const forms = languages.map(({ read, when, which, endings, ...words }) => {
   const limits: Record<string, string> = words.limits;

@@ -1,6 +1,6 @@
 /**
- * Reads the operators of a query (`operatorHelp` in src/domain/query-clause.ts). A minus follows white space and
- * precedes a letter, digit or quotation mark: `--all` is text. Operators with invalid values are text, and reported; so is `is:` before a space.
+ * Reads the operators of a query (`operatorHelp` in src/domain/query-clause.ts). A minus excludes only after white
+ * space and before a letter, digit or quote: `--all` is text. Invalid operators are text, and reported. `is:` before a space is text.
  */
 import { foldTitle } from '../../domain/normalize-text.ts';
 import { pageStates, pageTypes, type QueryClause, type QueryClauses } from '../../domain/query-clause.ts';

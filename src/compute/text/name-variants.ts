@@ -85,7 +85,7 @@ function partsOf(name: string): string[] {
   return text.replaceAll('\u0000', '.').match(parts) ?? [];
 }
 
-/** A word in capitals is an abbreviation; in a longer name that is all in capitals only a single letter is. */
+/** A word in capitals is an abbreviation. In a long name all in capitals, only single letters are. */
 function isAbbreviated(words: readonly string[]): (word: string) => boolean {
   const letters = words.join('');
   if (letters.length > longestAbbreviation && words.length > 1 && letters === letters.toUpperCase()) {

@@ -1,8 +1,8 @@
 /**
  * The part of a text that the tokenizer must read; known stretches are cached (token-cache.ts). wink's sentence finder
- * leaves its first state only at `.`, `!` or `?`; then the next word matters, and after an abbreviation its capital. So
- * a run of known stretches without these marks is one stand-in word, a known word with a mark the stand-in with the
- * mark; unknown stretches, other marked ones and their successors are verbatim. Sentences end where the text's do.
+ * changes state only at `.`, `!` or `?`. Then the next word matters and, after an abbreviation, its capital. So a run
+ * of known stretches without these marks becomes one stand-in word, and a known word with a mark the stand-in with the
+ * mark. Others, and those after a mark, are verbatim. Sentences end at the same places.
  */
 import { formOf, type StretchForm, type TokenCache } from './token-cache.ts';
 import { tokenizerView } from './tokenizer-view.ts';

@@ -62,7 +62,7 @@ export function withoutQuery(url: string): string {
   return url.replace(/^([^?#]*)\?[^#]*/, '$1');
 }
 
-/** The address to fetch: the one that was read, such as an archived copy, without tracking; or the canonical URL. */
+/** The address to fetch: the form that was read, such as an archived copy, without tracking; or the canonical URL. */
 export function addressToFetch(
   { canonical_url, original_url }: { canonical_url: string; original_url: string },
   settings: CanonicalizeSettings,

@@ -3,9 +3,9 @@
  * erased row is zeroed and keeps its number until the live rows are copied. A row is its vector scaled to a peak of
  * 127. Scores are cosines of rounded rows with the query rounded to 12 bits (errors: docs/storage.md).
  *
- * rows 64 KiB: count, live rows · for each reader 64 KiB: the query as i16, a block of addresses, a block of sums
- * then each row: label u32, 1 / length f32 (0: erased), 8 unused bytes, `stride` bytes
- * places by label: 1 + its row, or 0
+ *   rows     64 KiB: count, live rows · for each reader 64 KiB: the query as i16, a block of addresses, a block of sums
+ *            then each row: label u32, 1 / length f32 (0: erased), 8 unused bytes, `stride` bytes
+ *   places   by label: 1 + its row, or 0
  * A row counts once it is complete: `count` is written last. A reader may see a wrong score for a row that is being
  * erased, but never finds its label afterwards.
  */
@@ -280,7 +280,7 @@ function grow(memory: WebAssembly.Memory, bytes: number): void {
   memory.grow(Math.ceil(bytes / PAGE_BYTES / GROWTH_PAGES) * GROWTH_PAGES);
 }
 
-/** Writes the scaled, rounded vector; returns its squared length. Class fields would be reread for each number. */
+/** Writes the scaled, rounded vector; returns its squared length. No method: class fields would be read each time. */
 function roundInto(bytes: Int8Array, at: number, vector: Float32Array, scale: number): number {
   let squares = 0;
   for (let i = 0; i < vector.length; i++) {

@@ -65,7 +65,7 @@ export function stemsBeginning(corpus: readonly CorpusSegment[], part: string): 
   return [...counts].sort(([, a], [, b]) => b - a).map(([stem]) => stem);
 }
 
-/** The `most` most frequent words that are `fit`, one per stem. Less frequent words are not decoded. */
+/** The `most` most frequent words that are `fit`, one per stem. Does not decode less frequent words. */
 export function commonestOf(
   corpus: readonly CorpusSegment[],
   all: readonly HeldWord[],

@@ -101,7 +101,7 @@ export function isPair(term: string): boolean {
   return term.includes(' ') && term >= ' ';
 }
 
-/** Postings of a pair, as of a term with one occurrence: documents without the joined word. None if both are common. */
+/** Postings of a pair, as if it were a term; without documents with the joined word. None if both are common. */
 export function pairPostings(segment: Segment, pair: string): Uint32Array {
   return pairsIn(segment)(pair);
 }
