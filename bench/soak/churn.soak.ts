@@ -74,7 +74,7 @@ test('churn beside slow readers leaves the data file small', { timeout: 460_000 
     await delay(500);
   }
   await until(
-    () => service.output.lastIndexOf('what was forgotten is out of every file') > 0,
+    () => service.output.lastIndexOf('all files are rewritten without forgotten data') > 0,
     'files are rewritten',
     60_000,
   );

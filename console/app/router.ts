@@ -9,7 +9,7 @@ export interface Route {
   params: URLSearchParams;
 }
 
-/** A passing place enters the address after this time, ms. */
+/** A passing place is written to the address after this time, ms. */
 const settleMs = 500;
 
 /** An entry of the browser's history, with its kept state. */
@@ -21,7 +21,7 @@ interface Place {
   since: number;
 }
 
-/** The link that was followed: its number among links with the same target. */
+/** The followed link: its index among links with the same target. */
 export interface LeftBy {
   href: string;
   at: number;
@@ -49,7 +49,7 @@ let here = placeOf(newPlace(0, 0));
 /** Counts returns to earlier places. */
 export const returns = signal(0);
 
-history.scrollRestoration = 'manual'; // by the time that a browser does it views are still empty
+history.scrollRestoration = 'manual'; // browsers would scroll while the views are still empty
 addEventListener('popstate', () => {
   // The update of its address was pending.
   if (dropPassing()) keep(passingName, fragment.value);
@@ -67,7 +67,7 @@ addEventListener('popstate', () => {
   });
 });
 
-/** The current step; a followed link may have created one without a place. */
+/** The current entry. A followed link may have created one without our state. */
 function placeOf(made: Place): Place {
   const { state } = history as { state: Place | null };
   if (typeof state?.since === 'number') return state;
@@ -75,7 +75,7 @@ function placeOf(made: Place): Place {
   return made;
 }
 
-/** The next place, at `address`. */
+/** The next entry, at `address`. */
 function after(address: string): Place {
   const [now, next] = [pathOf(fragment.value), pathOf(address)];
   const depth = here.depth + 1;
@@ -107,7 +107,7 @@ export function dropKept(name: string): void {
   for (const memory of memories.values()) memory.delete(name);
 }
 
-/** Kept state of a view; `initial` at each new place. */
+/** State of a view that returns restore; `initial` in a new entry. */
 export function useKept<Value>(name: string, initial: Value): [Value, (value: Value) => void] {
   const [, redraw] = useState({});
   const set = (value: Value) => {
@@ -157,7 +157,7 @@ export const useTitle = (title: string | undefined): void =>
     if (title !== undefined) setTitle(title);
   }, [title]);
 
-/** Addresses may be typed: undecodable text stays as it is. */
+/** Typed addresses may be undecodable: such text stays as it is. */
 function decode(text: string): string {
   try {
     return decodeURIComponent(text);

@@ -44,13 +44,13 @@ export type AccessRecords = z.infer<typeof keptRecords>;
 
 export interface AccessFile {
   records: AccessRecords | null;
-  /** `library`: the caller waits for its change; null for none. Errors: those of the file system and of the library's storage. */
+  /** `library`: whose change the caller waits for; null: none. Errors: of the file system and the library's storage. */
   save(records: AccessRecords, library: string | null): Promise<void>;
   /** Let other hosts find the library by a code's digest, for this number of ms. */
   shareCode?(library: string, digest: string, validMs: number): Promise<void>;
 }
 
-/** A damaged file is set aside and treated as missing: its clients must sign in again. Errors: those of the file system but ENOENT. */
+/** A damaged file is set aside, as if missing: clients must sign in again. Errors: of the file system, not ENOENT. */
 export function openAccessFile(dataDir: string, log: { error(fields: object, message: string): void }): AccessFile {
   const path = join(dataDir, 'access.json');
   const save = (records: AccessRecords) => replaceText(path, `${JSON.stringify(records)}\n`);
@@ -62,7 +62,7 @@ export function openAccessFile(dataDir: string, log: { error(fields: object, mes
     // The parser's message quotes the file, and the schema's message does not help.
     const kept = `${path}.damaged`;
     renameSync(path, kept);
-    log.error({ kept }, 'access.json cannot be understood: sessions and tokens made at runtime have to be made again');
+    log.error({ kept }, 'access.json is damaged: sign in again, and create tokens made at runtime again');
     return { records: { format: 1, tokens: [], sessions: [] }, save };
   }
 }

@@ -236,7 +236,7 @@ export class Access {
     made: { name: string; scopes: readonly Scope[] | undefined; source: 'created' | 'paired'; origin: string | null },
   ): Promise<TokenResponse & { token: string }> {
     if (this.#tokens.filter((each) => each.library === library).length >= maxTokens)
-      throw new DomainError('conflict', `there are ${maxTokens} tokens: revoke one that is not used any more`);
+      throw new DomainError('conflict', `there are ${maxTokens} tokens: revoke an unused one`);
     const secret = newSecret();
     const token: KeptToken = {
       id: newId('tk'),
@@ -264,7 +264,7 @@ export class Access {
       throw unknownId('token', tokenId);
     }
     const { kept } = found;
-    if (kept === null) throw new DomainError('conflict', 'this token is of the settings: take it out there');
+    if (kept === null) throw new DomainError('conflict', 'this token comes from the settings: remove it there');
     this.#tokens = this.#tokens.filter((each) => each !== kept);
     this.#sessions = this.#sessions.filter(({ issuer }) => issuer !== kept.digest);
     this.#tellRevoked();
@@ -369,7 +369,7 @@ export class Access {
     });
   }
 
-  /** Writes run one after another, each with the latest state. Failures are retried. Errors: DomainError `store_unavailable`. */
+  /** Writes the latest state, one write at a time. Failures are retried. Errors: DomainError `store_unavailable`. */
   #save(library: string | null): Promise<void> {
     const save = async () => {
       // Unknown libraries and tokens may come back, so their records are deleted only by age.

@@ -85,7 +85,7 @@ export async function endImport(database: Database, claim: Pick<Claim, 'library'
     values: [claim.library, claim.epoch],
   });
   if (ended.length === 0)
-    throw new OperatorError('cluster', 'the library was deleted, or imported by another, meanwhile');
+    throw new OperatorError('cluster', 'the library was deleted or imported by another process meanwhile');
 }
 
 /** Deletes the rows of an import, unless another has replaced it. */

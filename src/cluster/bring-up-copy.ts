@@ -40,7 +40,7 @@ export async function bringUpCopy(options: BringUpOptions): Promise<void> {
   if (!(await take(options, everyRowOf(claim)))) throw notItsSum();
 }
 
-const notItsSum = () => new FatalError('the rows of the library in PostgreSQL are not those that its checksum is of');
+const notItsSum = () => new FatalError('the rows of the library in PostgreSQL do not match its checksum');
 
 /** The file's position, if it belongs to the library's history. */
 async function usablePosition({ path, rows, claim, newStoreId, log }: BringUpOptions): Promise<Position | null> {
@@ -49,7 +49,7 @@ async function usablePosition({ path, rows, claim, newStoreId, log }: BringUpOpt
   const { position } = copy;
   await copy.close();
   if (position?.library === claim.library && (await rows.hasCommit(position))) return position;
-  log.warn({ position }, 'the file here is not of the library’s history, or ends with what was never acknowledged');
+  log.warn({ position }, 'the file here belongs to another history, or ends with commits that were never acknowledged');
   LibraryCopy.discard(path);
   return null;
 }
@@ -115,7 +115,7 @@ async function catchUp(options: BringUpOptions, from: Position): Promise<boolean
   // Begins after the last row of the file's commit.
   const start = { database: '\u{10ffff}', key: Buffer.alloc(0), value: null, seq: from.seq };
   const isWhole = await take(options, later, start);
-  if (!isWhole) log.warn({ from: from.seq, to: claim.seq }, 'the file here is not what the library’s checksum is of');
+  if (!isWhole) log.warn({ from: from.seq, to: claim.seq }, 'the file here does not match the library’s checksum');
   return isWhole;
 }
 

@@ -1,7 +1,7 @@
 /**
  * Sends the commits of one library to PostgreSQL in order; commits that arrive during a statement share the next one. A
- * statement writes rows only if epoch and `seq` are as expected. After a broken connection an unchanged `seq` means
- * that it is sent again, a raised one success, and another epoch that the log ends. Retries end with the lease.
+ * statement writes rows only if epoch and `seq` are as expected. After a broken connection: an unchanged `seq` means
+ * send again, a higher one success; another epoch ends the log. Retries end with the lease.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { FatalError, LeaseEndedError } from '../domain/errors.ts';
@@ -181,7 +181,7 @@ function lastWrites(batch: readonly Waiting[]): [Waiting, (row: number) => boole
   return batch.map((commit, at) => [commit, (row) => last.get(ids[at][row]) === at]);
 }
 
-const lost = () => new LeaseEndedError('another host serves the library by now, or the lease has ended');
+const lost = () => new LeaseEndedError('another host now serves the library, or the lease has ended');
 
 const commitText = `
   with fence as (

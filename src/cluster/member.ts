@@ -47,9 +47,9 @@ export class ClusterMember {
   readonly served = new Set<string>();
   #access: Access | null = null;
   readonly #options: MemberOptions;
-  /** For commits and openings. */
+  /** Connections for commits and openings. */
   readonly #bulk: Database;
-  /** For everything else: its queries never wait for a commit, and never longer than a lease. */
+  /** Connections for everything else: a query never waits for a commit, and never longer than a lease. */
   readonly #prompt: Database;
   readonly #rows: LibraryRows;
   readonly #leased = new Map<string, HeldLibrary>();
@@ -170,7 +170,7 @@ export class ClusterMember {
     } catch (error) {
       this.#options.log.warn(
         { err: errorMessage(error), libraries: all.length },
-        'leases could not be renewed, or deleted rows were kept',
+        'leases could not be renewed, or old deletion records not deleted',
       );
     }
   }

@@ -103,7 +103,7 @@ export async function requireSchema(database: Database): Promise<void> {
   if (synchronous_commit === 'off')
     throw new OperatorError(
       'store_format',
-      'synchronous_commit of PostgreSQL is off: what was acknowledged could be lost; set it on for this role or database',
+      'synchronous_commit of PostgreSQL is off, so acknowledged data could be lost; set it on for this role or database',
     );
 }
 

@@ -76,7 +76,7 @@ export function openBackups(settings: Settings, { storeBytes, log, now }: Backup
     async make(library: string): Promise<NewBackupResponse> {
       if (isClustered(settings))
         throw new DomainError('conflict', 'libraries on PostgreSQL are backed up as its database is (docs/cluster.md)');
-      if (making.has(library)) throw new DomainError('conflict', 'a backup is being made already');
+      if (making.has(library)) throw new DomainError('conflict', 'a backup is already running');
       const made = run(library).finally(() => making.delete(library));
       making.set(library, made);
       return made.catch((cause) => {

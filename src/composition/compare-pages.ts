@@ -69,7 +69,7 @@ export function pageComparison(reader: StoreReader, tools: PageTools, { seed, pa
     return [...findings];
   };
 
-  /** Every word is in a chunk, unless the only chunk is bare; true for all settings of `chunkText`. */
+  /** Whether every word is in a chunk, or the only chunk is bare. True for all settings of `chunkText`. */
   const isCovered = ({ text, chunks }: ChunkedText): boolean => {
     if (isBare(chunks[0])) return true;
     const { terms, starts, ends } = tools.analyzer.analyze(text);
@@ -95,8 +95,8 @@ export function pageComparison(reader: StoreReader, tools: PageTools, { seed, pa
         isCovered(chunkedTextOf(reader, page)) ? [] : `page ${page.no}: words of its text are in no chunk`,
       ),
     /**
-     * Vectors of the built-in model in the store, one of a page, until the time is over; `vectors`: how many were compared with their
-     * texts. Errors: of the encoder.
+     * Compares vectors of the built-in model with their texts, one per page, until the time is over. `vectors`: number
+     * of compared ones. Errors: of the encoder.
      */
     async vectorFindings({ encode, isOver }: TextComparison): Promise<{ findings: string[]; vectors: number }> {
       const findings: string[] = [];
@@ -117,7 +117,7 @@ export function pageComparison(reader: StoreReader, tools: PageTools, { seed, pa
           const cosineWith = (at: number) => row.reduce((sum, each, i) => sum + each * expected[at * dim + i], 0);
           vectors++;
           if (texts.every((_, at) => cosineWith(at) < minTextCosine))
-            findings.push(`page ${page.no}: a vector of ${id} is not of its text`);
+            findings.push(`page ${page.no}: a vector of ${id} does not match its text`);
         }
       }
       return { findings, vectors };
@@ -148,7 +148,7 @@ export function pageComparison(reader: StoreReader, tools: PageTools, { seed, pa
           return Array.from({ length: stored.length / dim }, (_, chunk) => ({
             label: page.first_label + chunk,
             vector: stored.subarray(chunk * dim, (chunk + 1) * dim),
-            what: `page ${page.no}: a vector of ${id} is not the one in the store`,
+            what: `page ${page.no}: a vector of ${id} differs from the stored one`,
           }));
         }),
     lookAtPageVectors:

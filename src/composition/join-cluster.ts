@@ -51,7 +51,7 @@ export function openShared(host: Host, member: ClusterMember, libraries: Map<str
   const { settings, monotonic, now, log } = host;
   const ending = new AbortController();
   const rehearsed = rehearseOpening(host, ending.signal).catch((err) => {
-    if (!ending.signal.aborted) log.warn({ err }, 'the opening of a library could not be rehearsed');
+    if (!ending.signal.aborted) log.warn({ err }, 'the warm-up opening of a library failed');
   });
   /** Metrics of every library ever opened here, so that counters continue. */
   const metricsOf = new Map<string, LibraryMetrics>();
@@ -75,7 +75,7 @@ export function openShared(host: Host, member: ClusterMember, libraries: Map<str
   };
   const sweep = async () => {
     const names = await sweepCopies(copiesFolder(settings), { isOpen: (name) => libraries.has(name), now: now(), log });
-    if (names.length > 0) log.info({ libraries: names.length }, 'copies that were not used for a day are gone');
+    if (names.length > 0) log.info({ libraries: names.length }, 'unused copies were deleted after a day');
   };
   const shared = clusterLibraries({
     ...{ member, libraries, open, sweep, isFollowed, settings: settings.cluster, log, monotonic, now },
@@ -99,7 +99,7 @@ async function rehearseOpening(host: Host, ending: AbortSignal): Promise<void> {
   const { close } = await openLibrary(folder, host, { ...own, again: false, ending });
   await close();
   rmSync(folder, { recursive: true, force: true });
-  log.info({ ms: Math.round(monotonic() - began) }, 'the opening of a library was rehearsed');
+  log.info({ ms: Math.round(monotonic() - began) }, 'the warm-up opening of a library is done');
 }
 
 /* Deletes copies of libraries that this host has not served for long, as they contain data deleted elsewhere. */
@@ -121,7 +121,7 @@ export async function sweepCopies(dir: string, { isOpen, now, log }: SweepOption
     try {
       if (now - lastUseOf(join(dir, name)) > keptCopyMs && (await removeCopy(join(dir, name)))) gone.push(name);
     } catch (err) {
-      log.warn({ err, library: name }, 'a copy that is not used any more could not be removed');
+      log.warn({ err, library: name }, 'an unused copy could not be deleted');
     }
   }
   return gone;
@@ -233,7 +233,7 @@ export function clusterLibraries({
     for (const [name, library] of serving()) {
       if (monotonic() - (usedAt.get(name) ?? 0) < idleMs) continue;
       if (hasWork(library) || (await isFollowed(name))) continue;
-      log.info({ library: name }, 'the library is idle and closed');
+      log.info({ library: name }, 'the idle library was closed');
       void closeOne(name, library);
     }
   };
@@ -264,9 +264,9 @@ export function clusterLibraries({
         if (monotonic() < sweepAt) continue;
         sweepAt = monotonic() + sweepEveryMs;
         // Not awaited, because expiring leases must not wait for it.
-        sweep().catch((err) => log.warn({ err }, 'copies that are not used could not be looked for'));
+        sweep().catch((err) => log.warn({ err }, 'unused copies could not be listed'));
       } catch (err) {
-        log.warn({ err }, 'libraries that are idle or due could not be looked for');
+        log.warn({ err }, 'idle or due libraries could not be listed');
       }
     }
   };

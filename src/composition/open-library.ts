@@ -165,7 +165,7 @@ export async function ensureActiveModel(
   if (embedder.provider !== localProvider && embedder.model === builtInModel.model_name) {
     log.warn(
       { provider: embedder.provider },
-      `embedder.model is not set: the provider is asked for a model called ${builtInModel.model_name}`,
+      `embedder.model is not set: the provider is asked for the model ${builtInModel.model_name}`,
     );
   }
   const problem = dimProblem(embedder.model, embedder.dim);
@@ -198,7 +198,7 @@ export async function renewModels(
   const models = await store.commit(renewOutdatedModels(policy));
   log.warn(
     { models },
-    'the local models of an earlier version are deleted; vectors of the built-in model are made behind',
+    'local models of an earlier version were deleted; vectors of the built-in model are made in the background',
   );
 }
 

@@ -27,7 +27,7 @@ const samplePages = 500;
 /** Max time for comparing vectors with texts, ms. */
 const encodingMs = 20_000;
 const remedy =
-  'the store stays as it is: restore a backup (`readback restore DIR --replace`), or import an export (`readback export FILE`) into a new data folder (`readback import FILE`), which keeps pages, visits, tags, notes, blocked sites and watches';
+  'the store was not changed: restore a backup (`readback restore DIR --replace`), or import an export (`readback export FILE`) into a new data folder (`readback import FILE`), which keeps pages, visits, tags, notes, blocked sites and watches';
 
 /** True if intact, or after the next start. Errors: OperatorError `data_folder` (in use), `store_damaged`. */
 export async function runFsck({ settings, repair, full, seed, say, newId }: FsckOptions): Promise<boolean> {
@@ -57,7 +57,7 @@ export async function runFsck({ settings, repair, full, seed, say, newId }: Fsck
     say(`index/${dir}: deleted, the next start builds it again`);
   }
   const isSound = store.length === 0 && (repair || index.length === 0);
-  say(!isSound ? 'not sound' : index.length === 0 ? 'sound' : 'sound once the next start has built what was deleted');
+  say(!isSound ? 'not sound' : index.length === 0 ? 'sound' : 'sound after the next start rebuilds the deleted files');
   if (store.length > 0) say(remedy);
   return isSound;
 }
@@ -71,7 +71,7 @@ function tell(report: FolderReport, seed: number, say: (line: string) => void): 
       `${compared.pages} pages compared with their chunks and words, ${compared.vectors} vectors with their texts${which}`,
     );
     if (compared.ofEarlierVersions > 0)
-      say(`an earlier version indexed ${compared.ofEarlierVersions} of them: their words were not compared`);
+      say(`an earlier version indexed ${compared.ofEarlierVersions} of them, so their words were not compared`);
   }
   const kinds = [
     ['store', report.store] as const,
@@ -81,8 +81,7 @@ function tell(report: FolderReport, seed: number, say: (line: string) => void): 
     for (const finding of findings.slice(0, shownFindings)) say(`${where}: ${finding}`);
     if (findings.length > shownFindings) say(`${where}: and ${findings.length - shownFindings} more`);
   }
-  if (report.missing > 0)
-    say(`${report.missing} entries are not in the index files yet: the next start brings them in`);
+  if (report.missing > 0) say(`${report.missing} entries are not in the index files yet: the next start adds them`);
   if (report.waiting > 0) say(`${report.waiting} pages wait for vectors of a model: its backfill makes them`);
   if (report.refused > 0) say(`${report.refused} chunks have no vector of a model: its provider refuses them`);
 }

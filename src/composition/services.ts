@@ -167,7 +167,7 @@ export function servicesOf(parts: Parts): (ask: SystemAsk) => ServiceStarts {
         onSubscribers: (count) => metrics.eventSubscribers.set(count),
         onEnd: (reason) => {
           metrics.eventSubscriptionsEnded.inc({ reason });
-          if (reason === 'stalled') log.info({}, 'a subscriber of the event stream that took nothing was ended');
+          if (reason === 'stalled') log.info({}, 'a stalled subscriber of the event stream was disconnected');
         },
       }),
       metrics: metricsService({

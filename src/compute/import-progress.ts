@@ -37,7 +37,7 @@ export function outcomeOf(
 ): ItemOutcome {
   if (result.outcome !== 'revisit' || !isOwnFile(url)) return { outcome: result.outcome };
   if (!result.content_hash_differs) return { outcome: 'unchanged' };
-  return is_own ? { outcome: 'replaced' } : { outcome: 'failed', reason: 'its text is that of an own file' };
+  return is_own ? { outcome: 'replaced' } : { outcome: 'failed', reason: 'its text comes from a local file' };
 }
 
 const isOwnFile = (url: string): boolean => url.toLowerCase().startsWith(`http://${fileHost}/`);

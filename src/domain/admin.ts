@@ -29,11 +29,11 @@ export const diskResponse = z.strictObject({
   dir: z.string().describe('the folder of the library'),
   parts: z
     .array(z.strictObject({ part: z.enum(diskParts), bytes: z.int() }))
-    .describe('what the files of each part take: the store, the three parts of the index, and the rest of the folder'),
-  store_used_bytes: z.int().describe('of the store, what is in use: what `storage.max_bytes` bounds'),
+    .describe('size of the files of each part: the store, the three parts of the index, and the rest of the folder'),
+  store_used_bytes: z.int().describe('bytes of the store that are in use, which `storage.max_bytes` limits'),
   store_max_bytes: z.int().nullable().describe('`storage.max_bytes`'),
-  free_bytes: z.int().describe('left on the disk for the service'),
-  disk_bytes: z.int().describe('all of the disk'),
+  free_bytes: z.int().describe('free disk space for the service'),
+  disk_bytes: z.int().describe('size of the disk'),
 });
 export type DiskResponse = z.infer<typeof diskResponse>;
 

@@ -22,8 +22,8 @@ export const clusterListQuery = z.object({
 });
 export const clusterListResponse = z.strictObject({
   clusters: z.array(clusterSummary),
-  pages: z.int().optional().describe('pages that have a text and vectors; only while there are no topics'),
-  min_pages: z.int().optional().describe('pages that topics need; only while there are no topics'),
+  pages: z.int().optional().describe('pages with text and vectors; only while there are no topics'),
+  min_pages: z.int().optional().describe('min pages for topics; only while there are no topics'),
 });
 export type ClusterListResponse = z.infer<typeof clusterListResponse>;
 

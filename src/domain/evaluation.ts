@@ -43,12 +43,10 @@ export type ScoreReport = z.infer<typeof scoreReport>;
 const replaySource = z
   .enum(['log', 'library'])
   .describe(
-    '`log`: judged queries; `library`: queries made of pages (a title or heading with a word dropped, words of a sentence), which are to find that page',
+    '`log`: judged queries; `library`: queries made from pages (a title or heading without one word, words of a sentence), which should find that page',
   );
 
-const rerankLocally = z
-  .boolean()
-  .describe('by score fusion alone, though the settings name a reranker; of a way that is reranked');
+const rerankLocally = z.boolean().describe('use only score fusion, even if the settings name a reranker');
 
 export const evalReplayRequest = z.strictObject({
   source: replaySource.default('log'),
@@ -71,13 +69,13 @@ const arm = z.strictObject({
   rerank: z.boolean(),
   reranker_model: z.string().nullable(),
   ...measures,
-  p50_ms: z.number().nullable().optional().describe('half of the queries were ranked in so many ms'),
-  vectors_bytes: z.int().optional().describe("of the library's vectors, in memory"),
+  p50_ms: z.number().nullable().optional().describe('median time to rank a query, ms'),
+  vectors_bytes: z.int().optional().describe("memory of the library's vectors"),
   cost_usd_per_1000_pages: z
     .number()
     .nullable()
     .optional()
-    .describe('to make the vectors; null where the price is not set'),
+    .describe('cost of making the vectors; null if no price is set'),
 });
 const interval = z.strictObject({ low: z.number(), high: z.number() });
 export type Interval = z.infer<typeof interval>;
@@ -93,7 +91,7 @@ const replayReport = z.strictObject({
   k: z.int(),
   candidates: z.int(),
   queries: z.int(),
-  /** Planned queries that could no longer be replayed. */
+  /** Number of planned queries that could no longer be replayed. */
   skipped: z.int(),
   a: arm,
   b: arm,
@@ -102,7 +100,7 @@ const replayReport = z.strictObject({
     .strictObject({ ndcg: interval, recall: interval })
     .nullable()
     .optional()
-    .describe('of the difference, with 95 % confidence; null without queries'),
+    .describe('95 % confidence intervals of the difference; null without queries'),
   /** Number of queries in which one arm has the higher nDCG. */
   better: z.strictObject({ a: z.int(), b: z.int(), neither: z.int() }),
   agreement,
@@ -134,7 +132,7 @@ const evalReplayItem = z.strictObject({
   k: z.int(),
   candidates: z.int(),
   limit: z.int().nullable(),
-  planned: z.int().nullable().describe('queries; null before they were chosen'),
+  planned: z.int().nullable().describe('number of queries; null until they are chosen'),
   replayed: z.int(),
   report: replayReport.nullable(),
   last_error: z.string().nullable(),

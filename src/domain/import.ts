@@ -43,8 +43,8 @@ export type ColumnKind = (typeof columnKinds)[number];
 export const importColumn = z.strictObject({
   name: z.string(),
   example: z.string(),
-  is: z.enum(columnKinds).nullable().describe('what it is imported as'),
-  is_read: z.boolean().describe('false: it is not imported; true with no `is`: as its name says, such as a state'),
+  is: z.enum(columnKinds).nullable().describe('the field that it is imported as'),
+  is_read: z.boolean().describe('whether it is imported; true without `is`: by its name, such as a state'),
 });
 export type ImportColumn = z.infer<typeof importColumn>;
 
@@ -119,7 +119,7 @@ export const importQuery = z.object({
   format: z.enum(['auto', ...importFormats]).default('auto'),
   columns: storedText(1000)
     .optional()
-    .describe('what columns of a CSV or fields of a JSON are, by number or name: `url=2,title=name`'),
+    .describe('meaning of CSV columns or JSON fields, by number or name: `url=2,title=name`'),
   dry_run: queryBoolean({ byDefault: false }).describe('answer 200 with a preview; nothing is stored'),
 });
 export type ImportQuery = z.infer<typeof importQuery>;
@@ -127,7 +127,7 @@ export type ImportQuery = z.infer<typeof importQuery>;
 /** What an import would read. */
 const dryRun = z.strictObject({
   items: z.int().describe('to import'),
-  addresses: z.int().nullable().describe('distinct ones; null: over a million'),
+  addresses: z.int().nullable().describe('number of distinct addresses; null: over a million'),
   with_text: z.int(),
   oldest: datetime.nullable(),
   newest: datetime.nullable(),
@@ -135,8 +135,8 @@ const dryRun = z.strictObject({
   skipped: z.record(z.string(), z.int()).describe('entries by reason'),
   examples: z.array(z.strictObject({ place: z.string(), title: z.string(), reason: z.string() })).max(1000),
   unreadable: z.int(),
-  faults: z.array(z.string()).max(1000).describe('why entries cannot be read'),
-  error: z.string().nullable().describe('why the file cannot be read further, or its columns have to be named'),
+  faults: z.array(z.string()).max(1000).describe('reasons why entries cannot be read'),
+  error: z.string().nullable().describe('why the rest of the file cannot be read, or why its columns must be named'),
 });
 export type DryRun = z.infer<typeof dryRun>;
 
@@ -145,7 +145,7 @@ export const importPreviewResponse = dryRun.extend({
   bytes: z.int(),
   format: z.enum(importFormats).nullable(),
   imported_before: z.boolean(),
-  columns: z.array(importColumn).describe('of a CSV or JSON of no known program'),
+  columns: z.array(importColumn).describe('of a CSV or JSON file of an unknown program'),
 });
 export type ImportPreviewResponse = z.infer<typeof importPreviewResponse>;
 
@@ -157,7 +157,7 @@ export const importResponse = z.strictObject({
   format: z.enum(importFormats),
   status: z.enum(importStatuses),
   bytes: z.int(),
-  items: z.int().describe('read so far'),
+  items: z.int().describe('bytes read so far'),
   created: z.int(),
   revisits: z.int(),
   skipped: z.array(z.strictObject({ reason: z.string(), count: z.int() })),
@@ -168,6 +168,6 @@ export const importResponse = z.strictObject({
 export type ImportResponse = z.infer<typeof importResponse>;
 export const importListResponse = z.strictObject({
   imports: z.array(importResponse),
-  library_id: z.string().describe('of the store: another one has its own imports'),
+  library_id: z.string().describe('id of the store; imports belong to one store'),
 });
 export type ImportListResponse = z.infer<typeof importListResponse>;

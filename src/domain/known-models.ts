@@ -10,17 +10,17 @@ const score = z.strictObject({
 });
 
 const knownModel = z.strictObject({
-  name: z.string().describe('what it is called here'),
+  name: z.string().describe('its name in readback'),
   does: z.enum(['embedding', 'reranking']),
-  names: z.record(z.string(), z.string()).describe('what each provider calls it, the simplest to set up first'),
+  names: z.record(z.string(), z.string()).describe('its name at each provider, the easiest to set up first'),
   dim: z.int().nullable().describe('dimensions of its vectors; null for a reranker'),
-  dims: z.array(z.int()).describe('shorter vectors that it was trained for as well, longest first'),
+  dims: z.array(z.int()).describe('shorter vectors that it was also trained for, longest first'),
   max_input_tokens: z.int(),
-  parameters_millions: z.int().nullable().describe('null where its maker does not say'),
+  parameters_millions: z.int().nullable().describe('null if its maker does not publish it'),
   languages: z.string(),
-  license: z.string().describe('of its weights, or the owner of the terms'),
-  score: score.nullable().describe('as published for retrieval'),
-  memory_mb: z.int().nullable().describe('of the vectors of 100,000 passages; null for a reranker'),
+  license: z.string().describe('license of its weights, or the owner of the terms'),
+  score: score.nullable().describe('published results for retrieval'),
+  memory_mb: z.int().nullable().describe('memory of the vectors of 100,000 passages; null for a reranker'),
 });
 export type KnownModel = z.infer<typeof knownModel>;
 
@@ -33,8 +33,8 @@ export const vectorBytes = (dim: number, count: number): number => count * (dim 
 export const vectorMemoryMb = (dim: number): number => Math.round(vectorBytes(dim, 100_000) / 1e6);
 
 const listedModel = knownModel.omit({ memory_mb: true }).extend({
-  other_dims: z.array(z.int()).default([]).describe('further dimensions that its provider gives'),
-  any_shorter: z.boolean().default(false).describe('whether its provider gives vectors of any fewer dimensions'),
+  other_dims: z.array(z.int()).default([]).describe('other dimensions that its provider supports'),
+  any_shorter: z.boolean().default(false).describe('whether its provider supports any smaller dimension'),
 });
 
 const listedModels = z.array(listedModel).parse(list);
@@ -62,7 +62,7 @@ export function dimProblem(modelName: string, dim: number): string | null {
   const model = embeddingCalled(modelName);
   if (model === undefined || model.dim === null) return null;
   const { name, dim: native, dims, other_dims, any_shorter } = model;
-  if (any_shorter) return dim <= native ? null : `${name} gives ${native} numbers, or any fewer, not ${dim}`;
+  if (any_shorter) return dim <= native ? null : `${name} has ${native} dimensions, or any smaller number, not ${dim}`;
   const all = [native, ...dims, ...other_dims].sort((a, b) => b - a);
   return all.includes(dim) ? null : `${name} gives ${all.join(' or ')} numbers, not ${dim}`;
 }

@@ -143,7 +143,7 @@ function lackedBy(list: readonly unknown[], removed: readonly unknown[], element
   });
 }
 
-/** Adds missing keys, tags and highlights unless the user removed them; replaces `newer` keys. Returns `known` if unchanged or too large. */
+/** Adds missing keys, tags and highlights, except removed ones; replaces `newer` keys. May return `known` itself. */
 export function withMore(
   known: PageMetadata | null,
   more: PageMetadata | null,
@@ -180,7 +180,7 @@ const highlight = z.strictObject({
 
 export const metadataEdit = z.strictObject({
   add_tags: tags.optional(),
-  remove_tags: tags.optional().describe('whatever their case'),
+  remove_tags: tags.optional().describe('ignoring case'),
   note: storedText(maxNoteLength).nullable().optional().describe('null removes it'),
   add_highlights: z.array(highlight).max(maxEdits).optional(),
   remove_highlights: z

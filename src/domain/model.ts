@@ -81,15 +81,11 @@ export const modelInfo = z.strictObject({
   max_input_tokens: z.int(),
   is_active: z.boolean(),
   status: z.string(),
-  vectors_pending: z.int().optional().describe('passages that wait for their vectors'),
-  pages_pending: z.int().optional().describe('pages that have such passages'),
-  rate_per_s: z.number().nullable().optional().describe('passages a second, as measured; null before the first ones'),
-  eta_s: z
-    .number()
-    .nullable()
-    .optional()
-    .describe('seconds until all have their vectors; null where that is not known'),
-  paused: z.boolean().optional().describe('whether the filling of the built-in model is paused'),
+  vectors_pending: z.int().optional().describe('passages without vectors yet'),
+  pages_pending: z.int().optional().describe('pages with such passages'),
+  rate_per_s: z.number().nullable().optional().describe('measured passages per second; null before the first'),
+  eta_s: z.number().nullable().optional().describe('seconds until all have vectors; null if unknown'),
+  paused: z.boolean().optional().describe('whether filling the built-in model is paused'),
   runtime: z
     .string()
     .nullable()
@@ -110,7 +106,7 @@ const name = z
   .max(maxModelName)
   .refine((text) => text.isWellFormed(), 'must contain whole characters');
 /** In paths, names of one or two dots mean folders. */
-const modelId = name.refine((text) => text !== '.' && text !== '..', 'must not be a dot or two');
+const modelId = name.refine((text) => text !== '.' && text !== '..', 'must not be . or ..');
 export const registerModelRequest = z.strictObject({
   provider: name,
   model_name: name,

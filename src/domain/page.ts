@@ -38,13 +38,13 @@ export const ingestPageRequest = z.strictObject({
   title: storedText(maxTitleLength).nullable().optional(),
   body_extracted: bodyText.nullable().optional(),
   body_html: bodyText.nullable().optional(),
-  body_is_article: z.boolean().optional().describe('the body is an article without its page: all of its text is kept'),
+  body_is_article: z.boolean().optional().describe('whether the body is only an article; then all of its text is kept'),
   fetched_at: datetime.nullable().optional(),
   once: z
     .boolean()
     .optional()
     .describe(
-      'a visit at this `fetched_at` counts once; without it, only of a new page. At `files.localhost` a new text replaces the stored one, and the same text counts no visit',
+      'a visit at this `fetched_at` counts once; without `fetched_at`, only the visit of a new page counts. At `files.localhost` a new text replaces the stored one, and an unchanged text counts no visit',
     ),
   source: storedText(maxSourceLength).nullable().optional(),
   metadata: pageMetadata.nullable().optional(),
@@ -228,7 +228,7 @@ export const pageRefreshResponse = z.strictObject({
       page_id: z.string(),
       outcome: z
         .enum(['queued', 'waiting', 'own_file', 'not_found'])
-        .describe('`waiting`: a job for its text waits or runs already; `own_file`: a file is never fetched'),
+        .describe('`waiting`: a job for its text is waiting or running; `own_file`: a local file is never fetched'),
       job_id: z.string().nullable(),
     }),
   ),

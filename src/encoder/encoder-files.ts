@@ -46,7 +46,7 @@ export function checkEncoderFiles(dir = encoderDir): void {
     }
   } catch (error) {
     const reason = error instanceof z.ZodError || error instanceof SyntaxError ? 'it is damaged' : errorMessage(error);
-    const message = `the encoder's file ${path} cannot be used: ${reason}. It is a part of readback: install it again`;
+    const message = `the encoder's file ${path} cannot be used: ${reason}. It is part of readback: reinstall readback`;
     throw new OperatorError('encoder_files', message, { cause: error });
   }
 }

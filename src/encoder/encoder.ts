@@ -2,9 +2,9 @@
  * Vectors of queries and passages from one process for all libraries. It starts on demand and ends when idle: only its
  * end frees the runtime's memory. A text that ends the process twice gets no vector.
  *
- * off ─ encode ─▶ loading ─ ready ─▶ running ─ idle ─▶ off
- * │ └ ends, hangs ─▶ loading, while a call waits
- * └ unusable ─▶ off, and calls fail for a while
+ *   off ─ encode ─▶ loading ─ ready ─▶ running ─ idle ─▶ off
+ *                      │                  └ ends, hangs ─▶ loading, while a call waits
+ *                      └ unusable ─▶ off, and calls fail for a while
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { join } from 'node:path';
@@ -253,11 +253,11 @@ export class Encoder {
     this.#process = null;
     this.#watch();
     if (this.#calls.size === 0) return;
-    this.#options.log.warn({ reason }, 'the encoder ended and is started again');
+    this.#options.log.warn({ reason }, 'the encoder ended: restarting it');
     const no = this.#working;
     if (no === null && ++this.#deadLoads >= mostDeadLoads) {
       this.#deadLoads = 0;
-      this.#giveUp(`it ends while it loads (${reason})`);
+      this.#giveUp(`its process ends while loading (${reason})`);
       return;
     }
     // Calls that only waited did not cause it.
@@ -265,7 +265,7 @@ export class Encoder {
     if (no !== null && call !== undefined && ++call.ends >= mostEnds) {
       call.failed.set(call.at, `the encoder ended (${reason})`);
       if (++this.#deadTexts > mostDeadTexts) {
-        this.#giveUp(`it ends over every text (${reason})`);
+        this.#giveUp(`its process ends with every text (${reason})`);
         return;
       }
       if (this.#deadTexts < mostDeadTexts) this.#next(no, call);
@@ -302,7 +302,7 @@ export class Encoder {
 
   #giveUp(reason: string): void {
     this.#unusable = { reason: `the encoder cannot be used: ${reason}`, at: performance.now() };
-    this.#options.log.warn({ reason }, 'the encoder cannot be used: searches use words alone');
+    this.#options.log.warn({ reason }, 'the encoder cannot be used: searches use words only');
     this.#stop();
     this.#failAll(new EncoderUnusableError(this.#unusable.reason));
   }

@@ -115,7 +115,7 @@ export class SearchIndex {
   async add(documents: readonly Document[]): Promise<void> {
     const bad = documents.find(({ label }) => !Number.isInteger(label) || label < 1 || label > maxLabel);
     if (bad !== undefined)
-      throw new RangeError(`${bad.label} is no label: it must be a whole number from 1 to ${maxLabel}`);
+      throw new RangeError(`${bad.label} is not a label: it must be a whole number from 1 to ${maxLabel}`);
     const fresh = new Map(documents.map((each) => [each.label, each] as const));
     const all = [...fresh.values()]
       .filter(({ label }) => !this.#parts.live.has(label))
@@ -210,7 +210,7 @@ export class SearchIndex {
 
   /** Rows of the built-in model, zeros for a text without a vector. Errors: EncoderUnusableError. */
   async #encode(documents: readonly Document[]): Promise<Float32Array> {
-    if (this.#parts.encoder === null) throw new Error('unreachable: vectors are brought');
+    if (this.#parts.encoder === null) throw new Error('unreachable: the caller provides vectors');
     const rows = new Float32Array(documents.length * builtInModel.dim);
     const told = [...documents.keys()].filter((at) => hasContent(documents[at].text));
     const texts = told.map((at) => embeddingText(documents[at].title ?? null, null, documents[at].text));
@@ -251,7 +251,7 @@ async function openParts({ dir, dim: given, log = silent, encoderDir }: SearchIn
   }
   const model = dim === null ? builtInModel.model_name : null;
   if (found !== null && found.model !== model)
-    throw new Error(`${dir} was made with another built-in model: build the index again`);
+    throw new Error(`${dir} was made with another built-in model: rebuild the index`);
   const manifest = found ?? { format: 2 as const, id: randomUUID(), dim, model, live: '', embedded: '' };
   const threads = openIndexThreads({ searchData: { wordList }, graphFrom });
   const limits = { threads: availableParallelism(), idleMs: statelessIdleMs, maxQueue: 4 * batchSize };

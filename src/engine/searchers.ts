@@ -169,7 +169,7 @@ export class Searchers {
     let current = rows;
     for (let copy = this.#copies.get(rows); copy !== undefined; copy = this.#copies.get(copy)) current = copy;
     const again = await task(searcher, this.#namespace, current);
-    if (again === null) throw new Error('a searcher did not take the segments it was given');
+    if (again === null) throw new Error('a searcher could not open its segments');
     return again;
   }
 
@@ -192,7 +192,7 @@ export class Searchers {
     for (const [id, path] of this.#graphs) {
       searcher.run('openGraph', { namespace, id, path }).catch((error) => {
         this.#graphs.delete(id);
-        this.#log.warn({ err: error }, 'a graph of vectors cannot be used any more');
+        this.#log.warn({ err: error }, 'a vector graph can no longer be used');
       });
     }
   }

@@ -54,7 +54,7 @@ export function admitOnly(
   app.decorate('routeTable', table);
   app.decorateRequest('holder', null);
   app.addHook('onRoute', ({ method, url, config }) => {
-    if (config?.scope === undefined) throw new TypeError(`route ${String(method)} ${url} does not say who may call it`);
+    if (config?.scope === undefined) throw new TypeError(`route ${String(method)} ${url} has no scope`);
     for (const each of [method].flat()) table.push({ method: each, url, scope: config.scope });
   });
   if (peers !== null) passOnToOwners(app, { access, peers, isForeign: hostGuard(settings) });

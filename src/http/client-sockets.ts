@@ -1,7 +1,7 @@
 /**
  * Answers the requests of a connection in order, each after the system accepted the answer before: a client that does
  * not read has one answer in memory, and at most `maxAhead` parsed requests. Unread answers of all connections are
- * bounded: without room, those without progress for `graceMs` end, then new ones are refused with 503.
+ * limited: at the limit, those without progress for `graceMs` end, then new ones are refused with 503.
  */
 
 import { readFile } from 'node:fs/promises';
@@ -151,7 +151,7 @@ export class ClientPace {
     const hasRoom = () => this.#units < this.limits.units;
     this.#endUnread(this.limits.graceMs, hasRoom);
     if (!hasRoom())
-      throw new DomainError('overloaded', 'too much is being sent to clients that take it slowly', { retryAfterS: 5 });
+      throw new DomainError('overloaded', 'too many answers are waiting for slow clients', { retryAfterS: 5 });
     const answer = { raw, units, movedAt: this.#monotonic() };
     this.#units += units;
     this.#answers.add(answer);
@@ -221,7 +221,7 @@ export class ClientPace {
 
 /** Register before `boundBodies`. */
 export function keepPace(app: FastifyInstance, share: LoopShare, pace: ClientPace): void {
-  const look = () => pace.look().catch((error) => app.log.warn({ err: error }, 'lost clients could not be looked for'));
+  const look = () => pace.look().catch((error) => app.log.warn({ err: error }, 'the check for lost clients failed'));
   const looking = setInterval(look, pace.limits.lookEveryMs);
   looking.unref();
   app.addHook('onClose', async () => clearInterval(looking));

@@ -1,11 +1,11 @@
 /**
  * The job machine. Pure: events carry every outside decision. `nextJob` returns null for an event that is not accepted.
  *
- * pending waits for run_at; without an owner
- * running owned by `claim` until `lease_until`; the attempt is counted
- * failed an attempt failed, or its host could not be reached; retries remain, run_at is ahead
- * done finished, or cancelled (then last_error has the reason)
- * dead attempts used up, a permanent error, or a host unreachable for days; only a retry leads out
+ * pending  waits for run_at; without an owner
+ * running  owned by `claim` until `lease_until`; the attempt is counted
+ * failed   an attempt failed, or its host could not be reached; retries remain, run_at is ahead
+ * done     finished, or cancelled (then last_error has the reason)
+ * dead     attempts used up, a permanent error, or a host unreachable for days; only a retry leads out
  */
 import { assign, setup } from 'xstate';
 import type { Job } from '../domain/job.ts';
@@ -104,7 +104,7 @@ export const jobMachine = setup({
     noteExpiry: assign(({ event }) => ({
       ...released(event.at),
       run_at: event.at,
-      last_error: 'the attempt went over its lease',
+      last_error: 'the attempt exceeded its lease',
     })),
     orphan: assign(({ context }, { at, alone }: EventOf<'orphaned'>) => ({
       ...released(at),

@@ -34,7 +34,7 @@ function passagesOf(chunks: PageResult['chunks']): { offset: number; text: strin
   return passages.slice(0, maxPassages).map(({ offset, text }) => ({ offset, text }));
 }
 
-/** Opens the page at its best passage; null if too long, since a cut link opens nothing. */
+/** A link to the page at its best passage; null if too long, because a shortened link opens nothing. */
 function linkOf([best]: PageResult['chunks']): string | null {
   return best === undefined || Buffer.byteLength(best.link) > bytesOf.link ? null : best.link;
 }
@@ -76,13 +76,13 @@ export function searchAnswer(found: SearchResponse, sort: SearchSort = 'relevanc
   const end = offset + lines.length;
   const hasMore = found.has_more || lines.length < results.length;
   const partial = [
-    ...(timing_ms.rebuilding === 1
-      ? [' The index is being built again: pages may be missing until that is done.']
-      : []),
+    ...(timing_ms.rebuilding === 1 ? [' The index is being rebuilt: some pages may be missing.'] : []),
     ...(found.ignored_operators ?? [])
       .slice(0, maxIgnored)
       .map(({ operator, reason }) => ` ${cut(operator, bytesOf.name)} is text: ${reason}.`),
-    ...(timing_ms.degraded_dense === 1 ? [' Only words were compared, not meanings: the model does not answer.'] : []),
+    ...(timing_ms.degraded_dense === 1
+      ? [' Only words were compared, not meanings: the embedding model is unavailable.']
+      : []),
   ].join('');
   if (results.length === 0) {
     const nothing =

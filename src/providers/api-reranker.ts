@@ -50,7 +50,7 @@ function readScores(answer: unknown, count: number): Float64Array | { problem: s
   const scores = new Float64Array(count).fill(Number.NaN);
   for (const { index, relevance_score, score = relevance_score } of data) {
     if (score === undefined) return { problem: 'an entry without a score' };
-    if (!Number.isNaN(scores[index] ?? 0)) return { problem: 'an index that is wrong or there twice' };
+    if (!Number.isNaN(scores[index] ?? 0)) return { problem: 'an index that is wrong or repeated' };
     scores[index] = score;
   }
   return scores;

@@ -39,8 +39,7 @@ export async function decodeAudio(
   try {
     const { output, ended } = await run;
     // After the end of a damaged file, ffmpeg only reports an error.
-    if (ended !== 0 && output.length === 0 && fromS === 0)
-      throw unreadable('is broken, or in no format that can be read');
+    if (ended !== 0 && output.length === 0 && fromS === 0) throw unreadable('is damaged or has an unsupported format');
     return output;
   } catch (error) {
     signal.throwIfAborted();
@@ -54,7 +53,7 @@ function unreadable(reason: string, cause?: unknown): FetchError {
   return new FetchError('unreadable', `the recording ${reason}`, { cause });
 }
 
-/** Of samples for speech recognizers: signed 16 bits, little-endian, mono. */
+/** Format of samples for speech recognizers: signed 16 bits, little-endian, mono. */
 const sampleRate = 16_000;
 export const bytesPerSecond = 2 * sampleRate;
 

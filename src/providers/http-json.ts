@@ -178,7 +178,7 @@ function checkType(provider: string, { headers }: IncomingMessage): void {
   if (type !== '' && !jsonType.test(type)) throw new ProviderError(provider, 'not_json', 'the answer is not JSON');
   const encoding = headers['content-encoding'] ?? 'identity';
   if (encoding !== 'identity') {
-    throw new ProviderError(provider, 'not_json', 'the answer is packed, which was not asked for');
+    throw new ProviderError(provider, 'not_json', 'the answer is compressed, which was not requested');
   }
 }
 

@@ -69,7 +69,7 @@ export function embeddingEndpoint(provider: string, settings: ProviderSettings):
   const endpoint = findEmbeddingEndpoint(provider, settings);
   if (endpoint !== null) return endpoint;
   const variable = `SERVICE_PROVIDERS__${provider.toUpperCase()}__BASE_URL`;
-  throw new ProviderError(provider, 'unconfigured', `no address is set for it: set ${variable}`);
+  throw new ProviderError(provider, 'unconfigured', `it has no address: set ${variable}`);
 }
 
 /** The same, but null without an address. */

@@ -104,7 +104,7 @@ function unpackedBody(
 function packingsOf(answer: IncomingMessage): string[] {
   const names = (answer.headers['content-encoding'] ?? '').toLowerCase().split(',');
   const packings = names.map((name) => name.trim()).filter((name) => isPacking(name));
-  if (packings.length > maxLayers) throw new FetchError('bad_encoding', 'the answer is packed too often');
+  if (packings.length > maxLayers) throw new FetchError('bad_encoding', 'the answer is compressed too often');
   return packings;
 }
 
@@ -165,13 +165,13 @@ function unpackerOf(packing: string, firstByte: number): Duplex {
 function bodyError(error: unknown): FetchError {
   const code = shownCode(error);
   if (/^(?:Z_|ERR_BROTLI|ERR_PADDING|ERR__ERROR_FORMAT|ERR_)/.test(code) && !code.startsWith('ERR_STREAM')) {
-    return new FetchError('bad_encoding', `the answer is not packed as it says (${code})`, { cause: error });
+    return new FetchError('bad_encoding', `the answer does not have its declared encoding (${code})`, { cause: error });
   }
   return transportError(error, true);
 }
 
 function needsTooMuch(): FetchError {
-  return new FetchError('bad_encoding', 'the answer needs too much memory to unpack', { permanent: true });
+  return new FetchError('bad_encoding', 'the answer needs too much memory to decompress', { permanent: true });
 }
 
 function tooLarge(maxBytes: number): FetchError {

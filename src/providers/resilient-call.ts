@@ -181,7 +181,7 @@ export class BreakerOpenError extends Error {
   readonly reason: string | undefined;
 
   constructor(provider: string, retryAfterMs: number, reason?: string) {
-    super(reason ?? `provider ${provider} is not called for now: it failed too often`);
+    super(reason ?? `provider ${provider} is paused: it failed too often`);
     this.name = 'BreakerOpenError';
     this.provider = provider;
     this.retryAfterMs = retryAfterMs;

@@ -36,7 +36,7 @@ export function hostResolver(
   const look = (hostname: string): Promise<readonly ResolvedAddress[]> => {
     const known = looking.get(hostname);
     if (known !== undefined) return known;
-    if (looking.size >= maxLookups) throw new FetchError('dns', 'DNS failure: too many names wait to be looked up');
+    if (looking.size >= maxLookups) throw new FetchError('dns', 'DNS failure: too many look-ups are waiting');
     const asked = lookup(hostname)
       .catch((error: unknown) => {
         const code = shownCode(error);

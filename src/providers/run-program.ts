@@ -102,7 +102,7 @@ function unlessGone(act: () => void): void {
   try {
     act();
   } catch (error) {
-    if (!(error instanceof Error && error.message.includes('ESRCH'))) throw error; // the two calls agree in the message only
+    if (!(error instanceof Error && error.message.includes('ESRCH'))) throw error; // only their messages agree
   }
 }
 

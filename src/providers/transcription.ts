@@ -46,9 +46,9 @@ export function findTranscription(settings: TranscriptionSettings): FoundTranscr
   const none = (detail: string): FoundTranscription => ({ kind: null, detail, ffmpeg });
   if (command !== null) {
     const [name] = commandWords(command) ?? [];
-    if (name === undefined) return none('transcribe.command is no command: a quote is not closed, or it is empty');
+    if (name === undefined) return none('transcribe.command is not a command: a quote is not closed, or it is empty');
     const program = findProgram(name, settings.program_path);
-    if (program === null) return none(`the program of transcribe.command, ${basename(name)}, is not there`);
+    if (program === null) return none(`the program of transcribe.command, ${basename(name)}, was not found`);
     return { kind: 'command', detail: program, ffmpeg };
   }
   if (base_url !== null) return { kind: 'endpoint', detail: base_url, ffmpeg };
@@ -259,8 +259,5 @@ async function readBounded(path: string): Promise<Buffer<ArrayBuffer>> {
   await using file = await open(path);
   const { size } = await file.stat();
   if (size <= maxFileBytes) return await file.readFile();
-  throw new FetchError(
-    'too_large',
-    'the recording is too large for the endpoint: with ffmpeg it would be sent in pieces',
-  );
+  throw new FetchError('too_large', 'the recording is too large for the endpoint: install ffmpeg to send it in parts');
 }

@@ -259,7 +259,7 @@ function headersFor(url: URL, userAgent: string): Record<string, string> {
 
 function webUrl(text: string, base?: URL): URL {
   if (!URL.canParse(text, base?.href))
-    throw new FetchError('bad_address', base === undefined ? 'not an address' : 'redirected to what is no address');
+    throw new FetchError('bad_address', base === undefined ? 'not an address' : 'redirected to an invalid address');
   const url = new URL(text, base);
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {
     throw new FetchError('unsupported_scheme', `unsupported scheme ${url.protocol.slice(0, 20).replace(/:$/, '')}`);

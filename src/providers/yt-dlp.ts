@@ -131,7 +131,7 @@ export function openYtDlp(options: YtDlpOptions) {
     return runYtDlp(run, async ({ output, ended }, dir) => {
       const version = /^[\w.+-]{1,40}$/.exec(Buffer.from(output.subarray(0, 100)).toString().trim())?.[0];
       if (ended !== 0 || version === undefined)
-        throw new FetchError('program_failed', 'yt-dlp does not say its version');
+        throw new FetchError('program_failed', 'yt-dlp does not report its version');
       return { version, guarded: await wasGuarded(dir) };
     });
   };

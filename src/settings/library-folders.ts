@@ -34,7 +34,7 @@ export function settingsOfLibrary(settings: Settings, name: string | undefined):
     throw new SettingsError([
       name === undefined
         ? `${variableName(['libraries', 'dir'])}: there are several libraries: pass --library with one of ${known}`
-        : `--library ${name}: there is none of that name, but ${known}`,
+        : `--library ${name}: there is no such library, only ${known}`,
     ]);
   }
   const tokens = settings.secrets.tokens.filter(({ library }) => library === chosen);

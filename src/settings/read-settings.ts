@@ -46,7 +46,7 @@ function setAt(raw: Raw, path: readonly string[], value: unknown): void {
   }
 }
 
-/** Of the XDG Base Directory Specification, which ignores relative values. */
+/** By the XDG Base Directory Specification, which ignores relative values. */
 function defaultFolder({ XDG_DATA_HOME: set, HOME }: NodeJS.ProcessEnv): string {
   const base = set !== undefined && isAbsolute(set) ? set : join(HOME || homedir(), '.local/share');
   return join(base, 'readback');
@@ -117,7 +117,7 @@ function crossChecks(settings: DeclaredSettings): Conflict[] {
   );
   if (doubled !== undefined) {
     const { name, library } = doubled;
-    refuse([tokens], `${tokens}: the token ${name} of the library ${library} is one of another library, too`);
+    refuse([tokens], `${tokens}: the token ${name} of the library ${library} also belongs to another library`);
   }
   if (libraries.dir !== null && [data_dir, dirname(data_dir)].includes(libraries.dir)) {
     const data = variableName(['data_dir']);
@@ -125,7 +125,7 @@ function crossChecks(settings: DeclaredSettings): Conflict[] {
   }
   if (libraries.dir === null && database_url === null && elsewhere !== undefined) {
     const { name, library } = elsewhere;
-    refuse([tokens, dir], `${tokens}: the token ${name} is of the library ${library}: set ${dir}, or name none`);
+    refuse([tokens, dir], `${tokens}: the token ${name} belongs to the library ${library}: set ${dir}, or name none`);
   }
   if (database_url !== null && libraries.dir !== null) {
     const database = variableName(['cluster', 'database_url']);

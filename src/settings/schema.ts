@@ -91,7 +91,7 @@ export const provider = z.object({
 
 export const settingsSchema = z.object({
   bind_host: text('127.0.0.1', 'Address to listen on.'),
-  bind_port: integer(8000, 0, 'Port to listen on; 0 takes a free one.', 65535),
+  bind_port: integer(8000, 0, 'Port to listen on; 0 selects a free one.', 65535),
   data_dir: text('', 'Data folder.').meta({
     description: 'Data folder (docs/storage.md).',
     defaultText: '$XDG_DATA_HOME/readback or ~/.local/share/readback',
@@ -136,7 +136,7 @@ export const settingsSchema = z.object({
       .default(() => ({}))
       .meta({
         description:
-          'Domain, or domain and beginning of a path → the only query parameters that its URLs keep. Merged with the preset; an entry of a domain replaces all of the preset under that domain.',
+          'Domain, or domain and path prefix → the only query parameters that its URLs keep. Merged with the preset; an entry of a domain replaces all of the preset under that domain.',
         rule: 'a JSON object of lists of texts',
         defaultText: `preset for ${Object.keys(presetKeepParams).sort().join(', ')}`,
       }),
@@ -160,10 +160,10 @@ export const settingsSchema = z.object({
     ),
     cron: z.string().refine(isCron).nullable().default(null).meta({
       description: 'Additional schedule for topics: minute, hour, day, month, weekday, in local time.',
-      rule: 'five cron fields that name a time which comes',
+      rule: 'five cron fields that match a future time',
     }),
     keep_days: aboveZero(90, 'Days to keep finished runs.'),
-    // Of hosts that share libraries in PostgreSQL.
+    // For hosts that share libraries in PostgreSQL.
     database_url: z
       .string()
       .refine((value) => URL.canParse(value) && /^postgres(?:ql)?:$/.test(new URL(value).protocol))
@@ -351,7 +351,7 @@ export const settingsSchema = z.object({
     kind: choice(
       ['none', 'api', 'local'],
       'local',
-      'What orders results: `local` is score fusion, `api` a provider, `none` reciprocal ranks.',
+      'Order of results: `local` is score fusion, `api` a provider, `none` reciprocal ranks.',
     ),
     provider: textOrNone(
       'Provider for kind `api`: `cohere`, `voyage`, `jina`, `tei` or any other name (docs/providers.md).',

@@ -27,7 +27,7 @@ export function unknownVariables(env: NodeJS.ProcessEnv): UnknownVariable[] {
 }
 
 export function unknownVariableText({ name, nearest }: UnknownVariable): string {
-  return `${name} is no setting and is ignored${nearest === null ? '' : `; did you mean ${nearest}?`}`;
+  return `${name} is not a setting and is ignored${nearest === null ? '' : `; did you mean ${nearest}?`}`;
 }
 
 function nearestOf(name: string, names: readonly string[]): string | null {

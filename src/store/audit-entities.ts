@@ -26,20 +26,20 @@ export class EntityAuditor extends EntityReader {
   /** Names belong to pages and mention existing entities. Each page that was read has the job that read it. */
   *#auditPages({ pages, jobs }: EntityAuditParts, rows: ReadonlyMap<number, Entity>): Generator<string> {
     for (const [no, mentioned] of this.readPages()) {
-      if (!pages.has(no)) yield `entities of no page: ${no}`;
+      if (!pages.has(no)) yield `entities of a missing page: ${no}`;
       for (const each of mentioned) {
-        if (!rows.has(each.no)) yield `page ${no} mentions entity ${each.no}, which is not there`;
+        if (!rows.has(each.no)) yield `page ${no} mentions entity ${each.no}, which is missing`;
       }
       const repeated = mentioned.length - new Set(mentioned.map((each) => each.no)).size;
       if (repeated > 0) yield `page ${no} lists ${repeated} of its entities twice`;
     }
-    for (const no of this.pagesBegun()) if (!pages.has(no)) yield `names seen of no page: ${no}`;
+    for (const no of this.pagesBegun()) if (!pages.has(no)) yield `names seen of a missing page: ${no}`;
     for (const { no, entity_job } of pages.all()) {
       if (entity_job === null) continue;
       const job = jobs.get(entity_job);
-      if (job?.page_no !== no) yield `page ${no}: its entity job ${entity_job} is not there, or another page's`;
+      if (job?.page_no !== no) yield `page ${no}: its entity job ${entity_job} is missing, or belongs to another page`;
       else if (job.status === 'done' && this.ofPage(no) === undefined) {
-        yield `page ${no} was read for entities, and what it mentions is not there`;
+        yield `page ${no} was read for entities, but its mentions are missing`;
       }
     }
   }
@@ -53,7 +53,7 @@ export class EntityAuditor extends EntityReader {
     const keys = new Map<string, number>();
     for (const entity of rows.values()) {
       const { no, type, key } = entity;
-      if (no >= nextEntity) yield `entity ${no} has a number that was not given yet`;
+      if (no >= nextEntity) yield `entity ${no} has a number that is not assigned yet`;
       const name = JSON.stringify([type, key]);
       const known = keys.get(name);
       if (known !== undefined) yield `entities ${known} and ${no} are of one type and name`;
@@ -71,7 +71,7 @@ export class EntityAuditor extends EntityReader {
         yield `entity ${no} is below ${parent || 'none'}, and by the merges below ${tally.parent || 'none'}`;
       if (!isSame(entity.children, tally.children)) yield `entity ${no} stands for others than the merges say`;
       if (tree_pages !== tally.tree_pages)
-        yield `entity ${no} counts ${tree_pages} pages with all below it, and there are ${tally.tree_pages}`;
+        yield `entity ${no} counts ${tree_pages} pages with all below it, but there are ${tally.tree_pages}`;
     }
   }
 
@@ -91,7 +91,7 @@ export class EntityAuditor extends EntityReader {
     let found = 0;
     for (const [hash, no] of this.names.getKeys()) {
       if (hashes.get(no)?.has(hash)) found++;
-      else yield `names of entities: one leads to entity ${no}, which is not called so`;
+      else yield `names of entities: one leads to entity ${no}, which does not have this name`;
     }
     const names = [...hashes.values()].reduce((sum, each) => sum + each.size, 0);
     if (found !== names) yield `names of entities: ${names - found} of ${names} are missing`;
@@ -102,13 +102,13 @@ export class EntityAuditor extends EntityReader {
     const lookups: [entity: number, merge: number][] = [];
     const splits: [lower: number, higher: number][] = [];
     for (const { no, kept, merged, undone_at } of this.allMerges()) {
-      if (no >= nextMerge) yield `merge ${no} has a number that was not given yet`;
+      if (no >= nextMerge) yield `merge ${no} has a number that is not assigned yet`;
       for (const side of [kept, merged]) {
-        if (!rows.has(side)) yield `merge ${no} is of entity ${side}, which is not there`;
+        if (!rows.has(side)) yield `merge ${no} is of entity ${side}, which is missing`;
         lookups.push([side, no]);
       }
       if (undone_at !== null) splits.push([Math.min(kept, merged), Math.max(kept, merged)]);
-      else if (rows.get(merged)?.parent !== kept) yield `merge ${no} stands, and ${merged} is not below ${kept}`;
+      else if (rows.get(merged)?.parent !== kept) yield `merge ${no} is not undone, but ${merged} is not below ${kept}`;
     }
     yield* auditIndex('merges by entity', lookups, this.mergesOf.getKeys());
     yield* auditIndex('entities kept apart', splits, this.splits.getKeys());

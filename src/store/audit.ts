@@ -26,7 +26,7 @@ export async function auditStore(dataDir: string) {
   const path = join(dataDir, 'store');
   if (!existsSync(path)) throw new Error(`there is no store in ${dataDir}`);
   const environment = openEnvironment(path, () => {
-    throw new Error(`the store in ${dataDir} has no stamp`);
+    throw new Error(`the store in ${dataDir} has no format stamp`);
   });
   try {
     const counters = new Counters(environment);
@@ -84,7 +84,7 @@ class JobAuditor extends JobReader {
     const claimable = jobs.filter(({ status }) => status === 'pending' || status === 'failed');
     const [byStatus, byKind] = [jobs.map(({ status, no }) => [status, no]), jobs.map(({ kind, no }) => [kind, no])];
     const due = claimable.map((job) => [laneOf(job), job.run_at, job.no]);
-    for (const { no } of jobs) if (no >= nextNo) yield `job ${no} has a number that was not given yet`;
+    for (const { no } of jobs) if (no >= nextNo) yield `job ${no} has a number that is not assigned yet`;
     yield* auditIndex('jobs by status', byStatus, this.byStatus.getKeys());
     yield* auditIndex('jobs by kind', byKind, this.byKind.getKeys());
     yield* auditIndex('due jobs', due, this.due.getKeys());
@@ -95,9 +95,9 @@ class PageAuditor extends PageReader {
   *auditFinding(nextNo: number): Generator<string> {
     let titled = 0;
     for (const page of this.all()) {
-      if (page.no >= nextNo) yield `page ${page.no} has a number that was not given yet`;
+      if (page.no >= nextNo) yield `page ${page.no} has a number that is not assigned yet`;
       const byUrl = this.numberByUrl(page.canonical_url);
-      if (this.merged.doesExist(page.no)) yield `page ${page.no} is there and merged into another`;
+      if (this.merged.doesExist(page.no)) yield `page ${page.no} exists, although it is merged into another`;
       if (!areVisitsSound(page)) yield `page ${page.no}: its visits do not lead to the first one`;
       if (byUrl !== page.no) yield `page ${page.no}: its URL leads to ${byUrl ?? 'no page'}`;
       if (page.title === null) continue;
@@ -116,12 +116,12 @@ class PageAuditor extends PageReader {
     for (const page of this.all()) {
       const job = jobs.get(page.index_job);
       if (job === undefined) yield `page ${page.no} has no index job`;
-      else if (job.page_no !== page.no) yield `page ${page.no}: its index job ${job.no} works on ${job.page_no}`;
+      else if (job.page_no !== page.no) yield `page ${page.no}: its index job ${job.no} belongs to page ${job.page_no}`;
       else if (page.status !== pageStatusUnder[job.status]) {
-        yield `page ${page.no} is ${page.status} and its index job ${job.no} is ${job.status}`;
+        yield `page ${page.no} is ${page.status} but its index job ${job.no} is ${job.status}`;
       }
       if (page.status === 'indexed' && page.indexed_at === null && page.refresh_job === undefined)
-        yield `page ${page.no} is indexed at no time`;
+        yield `page ${page.no} is indexed, but has no time of indexing`;
       if (page.status === 'indexed' && !this.hasBody(page.no)) yield `page ${page.no} has no text`;
     }
   }
@@ -132,15 +132,15 @@ class PageAuditor extends PageReader {
     for (const page of this.all()) {
       const chunks = this.chunks(page.no);
       if (chunks.length !== page.chunk_count)
-        yield `page ${page.no} has ${chunks.length} chunks and counts ${page.chunk_count}`;
+        yield `page ${page.no} has ${chunks.length} chunks, but counts ${page.chunk_count}`;
       const length = this.bodyLength(page.no) ?? 0;
-      if (!this.isWhole(page.no)) yield `page ${page.no} lacks a part of its text or of its chunks`;
+      if (!this.isWhole(page.no)) yield `page ${page.no} lacks a part of its text or chunks`;
       else if (!this.isUnchanged(page)) yield `page ${page.no}: its text does not match its content_hash`;
       if (!areChunksOf(length, chunks)) yield `page ${page.no} has a chunk outside its text`;
       for (let label = page.first_label; label < page.first_label + page.chunk_count; label++) {
         const owner = owners.get(label);
         if (owner !== undefined) yield `label ${label} belongs to pages ${owner} and ${page.no}`;
-        if (label < 1 || label >= nextLabel) yield `page ${page.no}: label ${label} was not given yet`;
+        if (label < 1 || label >= nextLabel) yield `page ${page.no}: label ${label} is not assigned yet`;
         owners.set(label, page.no);
       }
     }
@@ -151,7 +151,8 @@ class PageAuditor extends PageReader {
       ['content of a feed', this.feedContents.getKeys()],
       ['new text', this.newTexts.getKeys()],
     ] as const;
-    for (const [what, owners] of owned) for (const no of owners) if (!this.has(no)) yield `${what} of no page: ${no}`;
+    for (const [what, owners] of owned)
+      for (const no of owners) if (!this.has(no)) yield `${what} without a page: ${no}`;
   }
 
   /** Labels of all chunks, ascending. */
@@ -198,14 +199,15 @@ class VectorAuditor extends VectorReader {
         if (problem !== null) audit.findings.push(`page ${page.no} ${problem}`);
         if (model.status !== 'ready') continue;
         if (!rows.every(Number.isFinite))
-          audit.findings.push(`page ${page.no} has vectors of ${id} that are no numbers`);
+          audit.findings.push(`page ${page.no} has vectors of ${id} that are not numbers`);
         labels.push(...filledLabels(page, rows, model.dim));
         const isWhole = rows.length > 0 && rows.length === page.chunk_count * model.dim;
         if (isWhole && !backfills.isBegun(space, page.no) && meanPageVector(rows, model.dim) !== null)
           firstLabels.push(page.first_label);
       }
       for (const no of this.pageNumbers(space)) {
-        if (pages.get(no) === undefined && !awaitsPurge(no)) audit.findings.push(`vectors of ${id} of no page: ${no}`);
+        if (pages.get(no) === undefined && !awaitsPurge(no))
+          audit.findings.push(`vectors of ${id} without a page: ${no}`);
       }
       if (model.status !== 'ready') continue;
       audit.vectorLabels.set(id, ascending(labels));
@@ -215,14 +217,15 @@ class VectorAuditor extends VectorReader {
       const model = all.find((each) => each.space === space);
       audit.refused += texts.ordinals.length;
       if (model === undefined) {
-        if (!models.droppedSpaces().includes(space)) audit.findings.push(`refused texts of no model: space ${space}`);
+        if (!models.droppedSpaces().includes(space))
+          audit.findings.push(`refused texts without a model: space ${space}`);
       } else if (!areRefused(texts, this.get(space, no), model.dim)) {
-        audit.findings.push(`page ${no} has vectors of ${model.id} for refused texts, or none at all`);
+        audit.findings.push(`page ${no} has vectors of ${model.id} for refused texts, or no vectors`);
       }
     }
     const known = new Set([...all.map(({ space }) => space), ...models.droppedSpaces()]);
     for (const space of this.spaces()) {
-      if (!known.has(space)) audit.findings.push(`vectors of no model: space ${space}`);
+      if (!known.has(space)) audit.findings.push(`vectors of a missing model: space ${space}`);
     }
     return audit;
   }
@@ -252,11 +255,11 @@ class BackfillAuditor extends BackfillReader {
     const dropped = new Set(models.droppedSpaces());
     for (const space of dropped) {
       const model = bySpace.get(space);
-      if (model !== undefined) yield `the space of ${model.id} is noted as one to be emptied`;
+      if (model !== undefined) yield `the space of ${model.id} is marked for deletion`;
     }
     for (const backfill of this.all()) {
       const model = bySpace.get(backfill.space);
-      if (model?.id !== backfill.model_id) yield `backfill of no model: ${backfill.model_id}`;
+      if (model?.id !== backfill.model_id) yield `backfill of a missing model: ${backfill.model_id}`;
       if (this.byJob.get(backfill.job_no) !== backfill.space) {
         yield `the backfill of ${backfill.model_id} is not found by its job`;
       }
@@ -266,17 +269,17 @@ class BackfillAuditor extends BackfillReader {
     }
     for (const { id, space, status } of bySpace.values()) {
       const backfill = this.get(space);
-      if (status === 'backfilling' && backfill?.status !== 'running') yield `${id} is filled by no backfill`;
-      if (status === 'registered' && backfill !== undefined) yield `${id} has a backfill and no status of one`;
+      if (status === 'backfilling' && backfill?.status !== 'running') yield `${id} has no backfill`;
+      if (status === 'registered' && backfill !== undefined) yield `${id} has a backfill, but its status shows none`;
     }
     for (const [space, no] of [...this.untouched.getKeys(), ...this.begun.getKeys()]) {
       const model = bySpace.get(space);
       if (model === undefined) {
-        if (!dropped.has(space)) yield `gap of no model: page ${no} in space ${space}`;
+        if (!dropped.has(space)) yield `gap of a missing model: page ${no} in space ${space}`;
       } else if (!pages.has(no)) {
-        if (!awaitsPurge(no)) yield `gap of no page: ${no} in the space of ${model.id}`;
+        if (!awaitsPurge(no)) yield `gap of a missing page: ${no} in the space of ${model.id}`;
       } else if (this.get(space)?.status === 'complete') {
-        yield `page ${no} has a gap that no backfill of ${model.id} is going to fill`;
+        yield `page ${no} has a gap that no backfill of ${model.id} will fill`;
       }
     }
   }

@@ -140,7 +140,7 @@ async function putInPlace({ backup, dataDir, replace, newStoreId, now }: Restore
   const storeDir = join(dataDir, 'store');
   const live = join(storeDir, DATA);
   if (existsSync(live) && !replace) {
-    throw new OperatorError('backup', `there is a store in ${dataDir}; use --replace to put the backup in its place`);
+    throw new OperatorError('backup', `there is a store in ${dataDir}; use --replace to replace it with the backup`);
   }
   const restored = join(dataDir, RESTORED);
   roomFor(dataDir, manifest.bytes);
@@ -214,7 +214,7 @@ export async function removeBackup(backup: string): Promise<boolean> {
   if (readdirSync(backup).some((name) => !parts.includes(name) && !isLock(name))) return false;
   const lock = lockIfPossible(backup);
   if (lock !== null && 'heldBy' in lock) return false;
-  for (const part of parts) await rm(join(backup, part), { recursive: true, force: true }); // without a manifest it is none
+  for (const part of parts) await rm(join(backup, part), { recursive: true, force: true }); // no backup any more
   await rm(backup, { recursive: true, force: true });
   return true;
 }
@@ -232,7 +232,7 @@ export async function readBackup(backup: string): Promise<BackupManifest> {
 export function readManifest(backup: string): BackupManifest {
   const path = join(backup, manifestName);
   if (!existsSync(path))
-    throw new OperatorError('backup', `${backup} is no backup of readback: it has no ${manifestName}`);
+    throw new OperatorError('backup', `${backup} is not a backup of readback: it has no ${manifestName}`);
   const parsed = backupManifest.safeParse(parsedJson(readFileSync(path, 'utf8')));
   if (!parsed.success) throw new OperatorError('backup', `${path} cannot be read: ${z.prettifyError(parsed.error)}`);
   const manifest = parsed.data;

@@ -46,7 +46,7 @@ function ofFolder<Result>(path: string, work: () => Result): Result {
   try {
     return work();
   } catch (error) {
-    throw new OperatorError('data_folder', `${path} cannot be made: ${errorMessage(error)}`, { cause: error });
+    throw new OperatorError('data_folder', `${path} cannot be created: ${errorMessage(error)}`, { cause: error });
   }
 }
 
@@ -72,19 +72,19 @@ const migrationBytes = 2 ** 24;
  * `disk_full`, before anything is created, if missing files of the store do not fit.
  */
 export function requireRoomToOpen(dataDir: string): void {
-  if (isUnwritten(join(dataDir, 'store', 'data.mdb'))) requireRoom(dataDir, newStoreBytes, 'make a new store');
+  if (isUnwritten(join(dataDir, 'store', 'data.mdb'))) requireRoom(dataDir, newStoreBytes, 'create a new store');
   else if (isUnwritten(join(dataDir, 'store', 'lock.mdb'))) requireRoom(dataDir, lockFileBytes, 'open the store');
 }
 
 /** Errors: OperatorError `disk_full`, before anything is created, if this version's additions do not fit. */
 export function requireRoomToUpgrade(dataDir: string): void {
-  requireRoom(dataDir, upgradeBytes, 'bring the store to this version');
+  requireRoom(dataDir, upgradeBytes, 'upgrade the store');
 }
 
 /** Errors: OperatorError `disk_full`, before anything is written, if a migration's next transaction does not fit. */
 export function requireRoomToMigrate(dataDir: string): void {
   const { size } = statSync(join(dataDir, 'store', 'data.mdb'));
-  requireRoom(dataDir, Math.min(size, migrationBytes), 'bring the store to this version');
+  requireRoom(dataDir, Math.min(size, migrationBytes), 'upgrade the store');
 }
 
 function isUnwritten(path: string): boolean {

@@ -115,8 +115,8 @@ export function openEnvironment(path: string, newStoreId: () => string, recorder
   /** Errors: the file at the path is another one (folder deleted, disk removed), so writes would be lost. */
   const assertInPlace = async () => {
     const found = await stat(dataFile).then(fileIdentity, nullIfMissing);
-    if (found === null) throw new Error('the file of the store is gone from the data folder');
-    if (found !== opened) throw new Error('another file is in the place of the store');
+    if (found === null) throw new Error('the file of the store is missing in the data folder');
+    if (found !== opened) throw new Error('another file has replaced the store');
   };
 
   /**
@@ -207,7 +207,7 @@ export function openReadOnlyEnvironment(path: string): ReadOnlyEnvironment {
   const dataFile = join(path, 'data.mdb');
   if (!existsSync(dataFile)) throw new OperatorError('store_format', `there is no store in ${path}`);
   // LMDB ends the process if it cannot open a file read-only.
-  if (!isBegun(dataFile)) throw new OperatorError('store_format', `${dataFile} is no store, or is just being made`);
+  if (!isBegun(dataFile)) throw new OperatorError('store_format', `${dataFile} is not a store, or is being created`);
   const root = openReadOnlyRoot(path);
   try {
     const stamp = openForReading<string | number, string>(root, 'stamp', {});
@@ -238,7 +238,7 @@ export function openReadOnlyEnvironment(path: string): ReadOnlyEnvironment {
 export async function replaceAbandoned(path: string): Promise<void> {
   const dataFile = join(path, 'data.mdb');
   if ([...abandoned.values()].filter((each) => each.path === path).length >= maxAbandoned) {
-    throw new FatalError(`the store could not be brought to the disk ${maxAbandoned} times`, { isFinal: true });
+    throw new FatalError(`the store could not be flushed to disk ${maxAbandoned} times`, { isFinal: true });
   }
   const found = await stat(dataFile).catch(() => null);
   if (found === null || !abandoned.has(fileIdentity(found))) return;
@@ -319,7 +319,7 @@ function openNamed(root: RootDatabase, name: string, options: TypedDatabaseOptio
 function openDatabaseOf({ database, options: { keyEncoding } }: Slot): OpenDatabase {
   if (keyEncoding === undefined || keyEncoding === 'uint32' || keyEncoding === 'binary')
     return { database, keyEncoding };
-  throw new TypeError(`keys are not kept as ${keyEncoding}`);
+  throw new TypeError(`keys are not encoded as ${keyEncoding}`);
 }
 
 /** Forwards to the slot's current database. Reports writes to `recorder`. */

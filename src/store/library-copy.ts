@@ -87,7 +87,7 @@ export class LibraryCopy {
   #databaseOf({ database: name }: StoredRow): OpenDatabase {
     const found = this.#databases.get(name);
     if (found === undefined)
-      throw new OperatorError('store_format', `the library has rows of ${name}, which this version does not know`);
+      throw new OperatorError('store_format', `the library has rows of ${name}, which this version cannot read`);
     return found;
   }
 }

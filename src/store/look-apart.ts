@@ -36,7 +36,7 @@ export const damagedExitCode = 6;
 
 function storeDamaged(storeDir: string, fault: string): OperatorError {
   const file = join(storeDir, 'data.mdb');
-  const message = `the store's file ${file} is damaged: ${fault}. \`readback restore --replace\` puts a backup in its place`;
+  const message = `the store's file ${file} is damaged: ${fault}. \`readback restore --replace\` replaces it with a backup`;
   return new OperatorError('store_damaged', message);
 }
 
@@ -92,7 +92,7 @@ async function faultOfStore(
   if (!isShared && (await look('prove-shared', storeDir)).lines.some((line) => 'done' in line)) {
     throw new OperatorError(
       'store_unwritable',
-      `the store in ${storeDir} is sound and cannot be opened for writing: ${why}`,
+      `the store in ${storeDir} is intact but cannot be opened for writing: ${why}`,
     );
   }
   return `opening it ended with ${why}`;
@@ -123,7 +123,7 @@ function look(task: LookTask, storeDir: string): Promise<{ lines: LookLine[]; en
           : (error?.signal ?? `exit code ${error?.code ?? 0}`);
       const lines = stdout.split('\n').flatMap(lineOf);
       if (lines.length === 0 && stderr !== '' && error?.signal == null && error !== null) {
-        return reject(new Error(`the store could not be looked at: ${stderr.slice(0, 2000)}`, { cause: error }));
+        return reject(new Error(`the store could not be checked: ${stderr.slice(0, 2000)}`, { cause: error }));
       }
       resolve({ lines, end });
     });
@@ -160,7 +160,7 @@ function faultOfStoreFile(path: string, indexDir: string): string | null {
   using file = isThere ? openedFile(dataFile, 'r') : null;
   if (file === null || fstatSync(file.descriptor).size === 0) {
     const wasThere = existsSync(join(indexDir, 'sparse', 'manifest.json'));
-    return wasThere ? `it is ${isThere ? 'empty' : 'missing'}, and there are index files of it` : null;
+    return wasThere ? `it is ${isThere ? 'empty' : 'missing'}, although index files of it exist` : null;
   }
   return faultOfStates(file.descriptor);
 }
@@ -174,13 +174,13 @@ export function isBegun(dataFile: string): boolean {
 
 function faultOfStates(file: number): string | null {
   const first = stateAt(file, 0);
-  if (first === null) return 'it is no store, or its beginning is damaged';
+  if (first === null) return 'it is not a store, or its beginning is damaged';
   const pageSize = first.readUInt32LE(at.pageSize);
   const second = stateAt(file, pageSize);
   if (second === null) return 'its beginning is damaged';
   const isNewer = second.readBigUInt64LE(at.commit) > first.readBigUInt64LE(at.commit);
   const latest = isNewer ? second : first;
-  const bytes = fstatSync(file).size; // asked for last: a process that writes meanwhile makes the file longer before it names a new state
+  const bytes = fstatSync(file).size; // read last: a writer makes the file longer before it names a new state
   for (const place of at.roots) {
     const root = latest.readBigUInt64LE(place);
     if (root !== noPage && (root + 1n) * BigInt(pageSize) > BigInt(bytes))

@@ -32,7 +32,7 @@ export async function migrate(environment: Environment, { commit, say }: Migrate
   const { format: from } = environment;
   if (from === storeFormat) return;
   const stamp = environment.openDatabase<number, string>('stamp', {});
-  say(`the store is brought from format ${from} to ${storeFormat}`);
+  say(`migrating the store from format ${from} to ${storeFormat}`);
   for (let format = from; format < storeFormat; format++) {
     const step = migrations[format - 1](environment);
     for (let last: number | null = 0; last !== null; ) {
@@ -42,7 +42,7 @@ export async function migrate(environment: Environment, { commit, say }: Migrate
         stamp.remove(DONE);
         stamp.put('format', format + 1);
       });
-      if (last !== null) say(`the store on its way to format ${format + 1}: done up to page ${last}`);
+      if (last !== null) say(`migrating the store to format ${format + 1}: done up to page ${last}`);
     }
   }
   say(`the store has format ${storeFormat}`);

@@ -266,7 +266,7 @@ export class Store {
 
   /** Append a commit to the log without waiting for this disk, as the log can rebuild the file. Errors: FatalError. */
   #append({ rows, position }: { rows: RowBlock; position: Position }, onDisk: Promise<void>): Promise<void> {
-    if (this.#replication === null) throw new TypeError('commits go nowhere else');
+    if (this.#replication === null) throw new TypeError('this store has no external log');
     const { log } = this.#replication;
     log.position = position;
     onDisk.catch(() => {}); // after a failure nothing more is written, and the next write fails
@@ -296,7 +296,7 @@ export class Store {
   }
 
   #fail(cause: unknown): FatalError {
-    return this.#end(new FatalError('a commit could not be brought to the disk', { cause }));
+    return this.#end(new FatalError('a commit could not be flushed to disk', { cause }));
   }
 
   #end(failure: FatalError): FatalError {

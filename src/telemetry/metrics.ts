@@ -45,7 +45,7 @@ export function createMetrics() {
   for (const name of ['handles', 'requests', 'resources']) registry.removeSingleMetric(`nodejs_active_${name}_total`);
   const embeddingErrors = counter(
     'embedding_errors_total',
-    'Calls for vectors that failed, retries included, by provider.',
+    'Embedding calls that failed after all retries, by provider.',
     ['provider'],
   );
   const breakers: Collected<readonly { name: string; state: string }[]> = { collected: undefined };
@@ -54,7 +54,7 @@ export function createMetrics() {
       for (const other of breakerStates) each.set({ name, state: other }, other === state ? 1 : 0);
   });
   const libraries: Collected<Iterable<string>> = { collected: undefined };
-  gauge('libraries', 'Libraries that this process has, by state.', ['state'], (each) => {
+  gauge('libraries', 'Libraries of this process, by state.', ['state'], (each) => {
     each.reset();
     for (const state of libraries.collected?.() ?? []) each.inc({ state });
   });
@@ -126,7 +126,7 @@ function createLibraryMetrics() {
     eventSubscribers: gauge('event_subscribers', 'Subscribers of the event stream.'),
     eventSubscriptionsEnded: counter(
       'event_subscriptions_ended_total',
-      'Subscriptions to the event stream that ended: the client left, it took nothing any more, or the service stopped.',
+      'Subscriptions to the event stream that ended: the client left or stalled, or the service stopped.',
       ['reason'],
     ),
     jobChanges: counter('job_changes_total', 'Changes of the status of jobs, by kind and new status.', [

@@ -33,7 +33,7 @@ const termsOf = createTopicTerms(porterStem);
 
 function begun<Kept>(kept: Map<string, Kept>, run: string): Kept {
   const mine = kept.get(run);
-  if (mine === undefined) throw new Error('the thread was restarted since this run began');
+  if (mine === undefined) throw new Error('the thread was restarted after this run began');
   return mine;
 }
 

@@ -19,7 +19,7 @@ export type TextKind = 'html' | 'xhtml' | 'plain' | 'markdown';
 export interface FetchedText extends Limited {
   kind: TextKind;
   bytes: Uint8Array;
-  /** From the header. */
+  /** Charset in the header. */
   charset: string | null;
   /** Source address; without it, redirects are not read. */
   address?: string;
@@ -92,7 +92,7 @@ export function readPublishedTranscript(transcript: FetchedTranscript): Transcri
 }
 
 function notText(): Error {
-  return unreadable('is not a text, although it says so');
+  return unreadable('is not a text, although its content type says so');
 }
 
 function isBinary(text: string): boolean {

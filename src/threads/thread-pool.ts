@@ -65,7 +65,7 @@ export interface RunOptions {
   signal?: AbortSignal | undefined;
   /** Max time from the task's turn to its result, ms. Includes the start of a thread, not the queue. */
   timeoutMs?: number;
-  /** Processor time, ms, of a task that calls `beginTask`, with an object; set `timeoutMs` too: not all kernels count. */
+  /** Max processor time, ms, of a task that calls `beginTask` with an object. Also set `timeoutMs`: kernels differ. */
   processorMs?: number;
   transfer?: ArrayBuffer[];
 }
@@ -109,7 +109,7 @@ export function openThreadPool<Tasks>(options: ThreadPoolOptions): ThreadPool<Ta
     maxThreads: options.threads,
     concurrentTasksPerWorker: tasksPerThread,
     idleTimeout: options.idleMs ?? Number.POSITIVE_INFINITY,
-    maxQueue: options.threads * tasksPerThread, // whose threads are starting; tasks wait for `semaphore`, and more of them never come here
+    maxQueue: options.threads * tasksPerThread, // while they start; tasks wait for `semaphore`, so no more come here
     stricterFIFO: true,
     atomics: 'async',
     workerData: options.data,

@@ -287,7 +287,7 @@ test('audio has the same rules as pages: addresses, bytes, time, and nothing is 
   const failures = {
     '/redirect.mp3': 'blocked address: fetch.allow_private_hosts does not list it',
     '/large.mp3': 'larger than 100000 bytes',
-    '/no.mp3': 'the recording is broken, or in no format that can be read',
+    '/no.mp3': 'the recording is damaged or has an unsupported format',
     '/list.m3u': 'unsupported content type audio/x-mpegurl',
     '/page.mp3': 'HTTP 404',
   };

@@ -93,11 +93,11 @@ test('what yt-dlp says of an address', async (t) => {
       ['/private', 'ERROR: [x] 1: Private video', 'the video is not public', 'dead'],
       ['/later', { live_status: 'is_upcoming' }, 'the video has not been shown yet', 'failed'],
       ['/live', { live_status: 'is_live' }, 'the video is live', 'failed'],
-      ['/nonsense', [1, 2], 'yt-dlp wrote what is no description of a video', 'failed'],
+      ['/nonsense', [1, 2], 'yt-dlp did not write the description of a video', 'failed'],
       [
         '/list',
         { _type: 'playlist', entries: [{ title: 'a' }, { title: 'b' }] },
-        'the address is that of a list of videos: a watch of kind video reads those',
+        'the address is a list of videos: use a watch of kind video',
         'dead',
       ],
     ];

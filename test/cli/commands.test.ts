@@ -194,7 +194,7 @@ test('a search of an index that is built again says so, and its passages fit the
 
 test('a misspelt setting is told beside the answer, and by doctor', async (t) => {
   const cli = new CliHere(temporaryFolder(t), { SERVICE_BIND_PRT: '8001' });
-  const told = 'SERVICE_BIND_PRT is no setting and is ignored; did you mean SERVICE_BIND_PORT?';
+  const told = 'SERVICE_BIND_PRT is not a setting and is ignored; did you mean SERVICE_BIND_PORT?';
   assert.equal((await cli.run(['status'])).stderr, `${told}\n`);
   assert.match((await cli.run(['doctor'])).stdout, new RegExp(`warn {2}settings +${told.replace('?', '\\?')}`));
 });

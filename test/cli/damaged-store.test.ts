@@ -71,7 +71,7 @@ test('of a store that lost its second half a start and a command say so and leav
   assert.deepEqual([code, signal, stdout], [6, null, ''], stderr);
   assert.match(
     stderr,
-    /^the store's file .* is damaged: .*\. `readback restore --replace` puts a backup in its place\n$/,
+    /^the store's file .* is damaged: .*\. `readback restore --replace` replaces it with a backup\n$/,
   );
   assert.equal((await cli.run(['status'])).code, 6);
   assert.equal(statSync(data).size, size, 'no byte was added or taken');

@@ -83,7 +83,7 @@ test('offline: a full disk that has no store yet is told in a line', async (t) =
   disk.fill();
   const { code, stdout, stderr } = await new CliHere(home, { SERVICE_DATA_DIR: data }).run(['import', list]);
   assert.deepEqual([code, stdout], [1, '']);
-  assert.match(stderr, /^.*the disk of .*data is full: 1048576 bytes are needed to make a new store, \d+ are free\n$/);
+  assert.match(stderr, /^.*the disk of .*data is full: 1048576 bytes are needed to create a .*, \d+ are free\n$/);
 });
 
 test('the report says what is new, known, left out and still to be fetched, in 80 columns; the same file again has nothing new', async (t) => {

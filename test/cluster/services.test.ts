@@ -27,7 +27,7 @@ before(async () => {
 
 test('a host rehearses the opening of a library, and keeps nothing of it', { skip }, async () => {
   for (const host of cluster.hosts) {
-    await until(() => host.output.includes('the opening of a library was rehearsed'), 'it was rehearsed');
+    await until(() => host.output.includes('the warm-up opening of a library is done'), 'it was rehearsed');
     assert.equal(existsSync(join(host.dataDir, 'tmp', 'rehearsal')), false);
   }
 });

@@ -168,7 +168,7 @@ test('a run that was given up does not come back over a later one', async () => 
     now: () => 4,
   });
   const context = { attempt: first.attempt, signal: new AbortController().signal } as never;
-  const message = /another run has begun since/;
+  const message = /a newer run has started/;
   await assert.rejects(async () => handler(first.job, context), { name: 'JobError', message });
   assert.equal(temporary.reader.clusters.currentRun(), 2);
 });

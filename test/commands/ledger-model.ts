@@ -109,7 +109,7 @@ export class LedgerModel {
     for (const job of this.running()) {
       if (job.lease_until > this.now) continue;
       const status = job.attempts === job.max_attempts ? 'dead' : 'pending';
-      this.#leave(job, { status, run_at: this.now, last_error: 'the attempt went over its lease' });
+      this.#leave(job, { status, run_at: this.now, last_error: 'the attempt exceeded its lease' });
     }
   }
 

@@ -43,9 +43,9 @@ test('leases that are over are taken back, the others kept', async () => {
   assert.equal(await temporary.commit(heartbeatJob({ job_no: 2, claim: 2 }, 1300, 600)), true);
   await temporary.commit(expireLeases(1600));
   assert.deepEqual(summary(temporary), [
-    ['pending', 1, false, 'the attempt went over its lease', 'queued'],
+    ['pending', 1, false, 'the attempt exceeded its lease', 'queued'],
     ['running', 1, false, null, 'indexing'],
-    ['pending', 1, false, 'the attempt went over its lease', 'queued'],
+    ['pending', 1, false, 'the attempt exceeded its lease', 'queued'],
   ]);
 });
 

@@ -149,7 +149,7 @@ test('a library that does not close keeps no other from being opened', async () 
   assert.ok(opened[1].at <= until + tendEveryMs);
   assert.deepEqual(
     lines.map(({ msg }) => msg),
-    ['the library is idle and closed'],
+    ['the idle library was closed'],
   );
 });
 

@@ -39,7 +39,7 @@ test('a known model has no vectors of a length that it does not give; of others 
   assert.equal(dimProblem('bge-m3:latest', 1024), null);
   assert.equal(dimProblem('voyage-3.5', 300), 'voyage-3.5 gives 2048 or 1024 or 512 or 256 numbers, not 300');
   assert.equal(dimProblem('text-embedding-3-small', 700), null);
-  assert.equal(dimProblem('text-embedding-3-small', 3072), 'openai-small gives 1536 numbers, or any fewer, not 3072');
+  assert.match(dimProblem('text-embedding-3-small', 3072) ?? '', /^openai-small has 1536 dimensions, .* not 3072$/);
   assert.equal(dimProblem('nobody-knows', 5), null);
   for (const { names, dim, dims } of knownModels)
     for (const each of dim === null ? [] : [dim, ...dims])

@@ -43,7 +43,7 @@ for (const [what, file, spoil, says] of faults) {
     assert.throws(
       () => checkEncoderFiles(dir),
       (error) =>
-        isOperatorError(error, 'encoder_files') && says.test(error.message) && /install it again/.test(error.message),
+        isOperatorError(error, 'encoder_files') && says.test(error.message) && /reinstall readback/.test(error.message),
     );
   });
 }

@@ -94,7 +94,7 @@ test('calls go on in another process when theirs was killed', async (t) => {
   assert.equal(failed.size, 0);
   assertUnit(rowOf(rows, 299), 'the last');
   assert.notEqual(encoder.state.pid, pid);
-  assert.deepEqual(warnings, ['the encoder ended and is started again']);
+  assert.deepEqual(warnings, ['the encoder ended: restarting it']);
 });
 
 test('a process that ends while it loads is replaced once, then the encoder is given up for a while', async (t) => {
@@ -107,7 +107,7 @@ test('a process that ends while it loads is replaced once, then the encoder is g
   t.after(() => encoder.close());
   const all = encoder.encode(['the first', 'the second'], 'passage');
   end();
-  await assert.rejects(all, /cannot be used: it ends while it loads \(SIGKILL\)/);
+  await assert.rejects(all, /cannot be used: its process ends while loading \(SIGKILL\)/);
   await assert.rejects(encoder.query('a question'), EncoderUnusableError);
 });
 
@@ -163,7 +163,7 @@ for (const [what, spared] of [
     const { encoder } = open(t);
     const all = encoder.encode(['one', 'two', 'three', 'four'], 'passage');
     if (spared === 'none') {
-      await assert.rejects(all, /cannot be used: it ends over every text \(SIGKILL\)/);
+      await assert.rejects(all, /cannot be used: its process ends with every text \(SIGKILL\)/);
       await assert.rejects(encoder.encode(['five'], 'passage'), EncoderUnusableError);
     } else {
       const { rows, failed } = await all;
@@ -180,7 +180,7 @@ test('a process that hangs is ended, and its call goes on in another one', async
   const all = encoder.encode(['the first', 'the second'], 'passage');
   process.kill(encoder.state.pid ?? 0, 'SIGSTOP');
   assert.equal((await all).failed.size, 0);
-  assert.deepEqual(warnings, ['the encoder ended and is started again']);
+  assert.deepEqual(warnings, ['the encoder ended: restarting it']);
 });
 
 test('a call that is left ends, and the next one is answered', async (t) => {

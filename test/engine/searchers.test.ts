@@ -96,7 +96,7 @@ test('a searcher that was replaced is given all segments and open rows, and aske
 
 test('a searcher that has nothing after it was given all fails the task', async () => {
   const lost = searcher(0, { find: () => null, publish: () => [] });
-  await assert.rejects(new Searchers([lost], 'one', log).find(query), /did not take the segments/);
+  await assert.rejects(new Searchers([lost], 'one', log).find(query), /could not open its segments/);
 });
 
 test('no task is given to a searcher for a client that has left', async () => {

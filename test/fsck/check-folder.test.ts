@@ -93,7 +93,7 @@ test('a refused text is counted and is no fault, nor is one of a deleted model',
 
 for (const [what, failed, vectors, finding] of [
   ['that the encoder fails on is not compared', new Map([[0, 'the encoder ended']]), 0, undefined],
-  ['of another vector is a fault', new Map<number, string>(), 1, /page 1: a vector of e is not of its text/],
+  ['of another vector is a fault', new Map<number, string>(), 1, /page 1: a vector of e does not match its text/],
 ] as const) {
   test(`a text ${what}`, async (t) => {
     const dir = copiedFolder(t);
@@ -106,7 +106,7 @@ for (const [what, failed, vectors, finding] of [
     };
     const { store, compared } = await checkFolder(dir, { ...comparing, texts: { encode, isOver: () => false } });
     assert.equal(compared?.vectors, vectors);
-    const found = store.filter((line) => / is not of its text/.test(line));
+    const found = store.filter((line) => / does not match its text/.test(line));
     assert.deepEqual([found.length, found.every((line) => finding?.test(line))], [vectors, true]);
   });
 }

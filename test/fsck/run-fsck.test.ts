@@ -102,11 +102,11 @@ const changes: Record<string, [finding: RegExp, change: (dataDir: string) => unk
       }),
   ],
   'a vector': [
-    /^store: page 2: a vector of \S+ is not of its text/m,
+    /^store: page 2: a vector of \S+ does not match its text/m,
     inStore(({ vectors }) => vectors.put([1, 2], Buffer.from(vectors.get([1, 3]) as Buffer))),
   ],
   'a row of a vector file': [
-    /^index\/dense\/1: page \d: a vector of \S+ is not the one in the store/m,
+    /^index\/dense\/1: page \d: a vector of \S+ differs from the stored one/m,
     (dataDir) => falsify(dataDir, 'dense/1', (content) => content.fill(1, content.length - 50)),
   ],
   'a row of the page vectors': [
@@ -136,7 +136,7 @@ test('what an earlier version made of a page, by the languages that it saw, is n
     assert.deepEqual(passage_languages, ['nl']);
     return pages.put(7, { ...page, metadata: JSON.stringify({ lang: 'de' }) } as never);
   });
-  const left = 'an earlier version indexed 1 of them: their words were not compared';
+  const left = 'an earlier version indexed 1 of them, so their words were not compared';
   assert.deepEqual(await fsck(false), { sound: true, said: ['7 pages, 7 chunks', compared, left, 'sound'] });
 });
 

@@ -36,12 +36,12 @@ test('every route there is has a scope, and only health, readiness, signing in a
   );
 });
 
-test('a route that does not say who may call it cannot be registered', async (t) => {
+test('a route that has no scope cannot be registered', async (t) => {
   const { app } = testServer(t);
   app.register(async (routes) => {
     routes.get('/v1/forgotten', async () => ({}));
   });
-  await assert.rejects(async () => app.ready(), /route GET \/v1\/forgotten does not say who may call it/);
+  await assert.rejects(async () => app.ready(), /route GET \/v1\/forgotten has no scope/);
 });
 
 test('every route answers 401 to anything but one right bearer token', async (t) => {

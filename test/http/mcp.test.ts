@@ -74,7 +74,7 @@ test('a tool may take longer than a body may stall', async (t) => {
   const { client, lines } = await connected(t, answers, { bounds: { pace } });
   const { isError } = await client.callTool({ name: 'search', arguments: { query: 'heron' } });
   assert.notEqual(isError, true);
-  assert.ok(!lines.some((line) => line.includes('could not be looked for')), 'it is not ended');
+  assert.ok(!lines.some((line) => line.includes('check for lost clients failed')), 'it is not ended');
 });
 
 /** What a failed call says. */
@@ -161,7 +161,7 @@ test('a call asks the route behind the tool, path, query and body each in its pl
   await use('search', { query: 'x', rerank: false, filters: { after: '2026-01-31', domain: null } });
   const saidBy = async (name: string, args: object) => (await use(name, args)).content;
   assert.deepEqual(await saidBy('list_clusters', { limit: 5, offset: 1 }), [{ type: 'text', text: 'No topics.' }]);
-  const text = 'The watch is deleted; the pages that it brought stay.';
+  const text = 'The watch is deleted; its pages stay.';
   assert.deepEqual(await saidBy('delete_watch', { watch_id: 'wt_1' }), [{ type: 'text', text }]);
   const filters = { after: '2026-01-31T00:00:00Z', domain: null };
   const query = { query: 'x', k: 5, rerank: false, suggest: 0, filters };

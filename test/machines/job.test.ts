@@ -52,7 +52,7 @@ const claimed = { claim: 41, incarnation: 'life 2', lease_until: at + 600, updat
 const released = { lease_until: 0, suspect: false, updated_at: at };
 const broken = { ...released, run_at: at + 250, last_error: 'broken' };
 const away = { ...broken, last_error: 'no connection' };
-const overdue = { ...released, run_at: at, last_error: 'the attempt went over its lease' };
+const overdue = { ...released, run_at: at, last_error: 'the attempt exceeded its lease' };
 const anotherClaim = { when: 'of another claim', event: { claim: 39 }, next: null };
 const cancelled: Case[] = [
   { when: 'in any case', next: 'done', row: { ...released, last_error: 'cancelled: page forgotten' } },

@@ -139,7 +139,7 @@ test('why nothing is found is said in words, and so is what makes an answer part
   const excluded = because({ reason: 'excluded', operators: ['-all'], filters: ['domain'] });
   assert.equal(excluded, 'All matching pages are excluded by -all and the filter domain.');
   assert.deepEqual(empty({ offset: 5 }), { said: 'Nothing more from offset 5 on.' });
-  assert.match(empty({ timing_ms: { rebuilding: 1 } }).said, /\. The index is being built again: pages may be missing/);
+  assert.match(empty({ timing_ms: { rebuilding: 1 } }).said, /\. The index is being rebuilt: some pages may be/);
   assert.match(empty({ timing_ms: { degraded_dense: 1 } }).said, /Only words were compared/);
 });
 

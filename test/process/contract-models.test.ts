@@ -122,7 +122,7 @@ test('a model is registered, estimated, filled, activated and deleted', async ()
   assert.deepEqual(await listed(), [active, registered]);
   assert.deepEqual(await statusAndBody('POST', '/v1/models', request), [
     409,
-    { detail: `the model ${id} is registered already` },
+    { detail: `the model ${id} is already registered` },
   ]);
 
   assert.equal((await statusAndBody('POST', `/v1/models/${id}/backfill`, { confirm: 'yes please' }))[0], 422);
@@ -216,9 +216,9 @@ test('each field of a registration is taken within its bounds and refused beyond
     if (field in request || field === 'id') assert.deepEqual(body.detail[0].loc, ['body', field]);
   }
   const said: [object, RegExp][] = [
-    [{ max_input_tokens: 511 }, /^max_input_tokens: 511 is less than a chunk may have, 512 tokens$/],
+    [{ max_input_tokens: 511 }, /^max_input_tokens: 511 is less than the chunk limit of 512 tokens$/],
     [{ provider: 'nobody' }, /^provider: "nobody" is unknown; set its address as /],
-    [{ model_name: long }, /^id: must be given, for one made of these names has more than 200 characters$/],
+    [{ model_name: long }, /^id: required, because the default made of these names has more than 200 characters$/],
     [
       { provider: 'local' },
       /^model_name: the one built-in model is multilingual-e5-small of 384 dimensions, not "words"/,
@@ -369,7 +369,7 @@ test('a provider that answers other dimensions, refuses the missing key, or has 
   for (const [changes, says] of [
     [{ model_name: 'liar', dim: dim + 1 }, /^provider ollama: unusable vectors: row 0: length 16 instead of 17$/],
     [{ provider: 'keyed' }, /^provider keyed: answered 401/],
-    [{ provider: 'openai' }, /^provider openai: no address is set for it: set SERVICE_PROVIDERS__OPENAI__BASE_URL$/],
+    [{ provider: 'openai' }, /^provider openai: it has no address: set SERVICE_PROVIDERS__OPENAI__BASE_URL$/],
   ] as const) {
     const { id } = await register(changes);
     const { started_at, updated_at, last_error, ...failed } = await fill(id);

@@ -274,7 +274,7 @@ test('a watch is made, changed, looked at, run and deleted by tools', async () =
   assert.deepEqual([changed.title, changed.enabled, changed.interval_hours], ['Tools', false, 6]);
   const run = await given('run_watch', { watch_id });
   assert.deepEqual([run.watch_id, /^jb_/.test(String(run.job_id))], [watch_id, true]);
-  assert.deepEqual(await told('delete_watch', { watch_id }), ['The watch is deleted; the pages that it brought stay.']);
+  assert.deepEqual(await told('delete_watch', { watch_id }), ['The watch is deleted; its pages stay.']);
   assert.deepEqual(await told('list_watches'), ['No watches.']);
 });
 

@@ -139,7 +139,7 @@ test('a run is a job, one at a time; it finds the topics, with every field', asy
   const both = await Promise.all([1, 2].map(() => post<RecomputeResponse>('/v1/clusters/recompute')));
   const [first, second] = both.sort((a, b) => a.status - b.status);
   assert.deepEqual([first.status, first.body], [202, { accepted: true, detail: null }]);
-  assert.deepEqual([second.status, second.body], [409, { detail: 'a run is in flight' }]);
+  assert.deepEqual([second.status, second.body], [409, { detail: 'a run is in progress' }]);
   const [begun] = await runs();
   const map = await get(`/v1/clusters/projection?run_id=${begun.id}`);
   const early = await clusters();

@@ -101,7 +101,7 @@ test('PDFs are read, whatever the server calls them, and found by their words', 
 test('PDFs that cannot be read are dead with a reason; nobody else waits', async () => {
   const cases: [path: string, reason: RegExp][] = [
     ['/pictures.pdf', /^the PDF has no text: its pages may be pictures$/],
-    ['/html.pdf', /^is not a PDF, although it says so$/],
+    ['/html.pdf', /^is not a PDF, although its content type says so$/],
     ['/bomb.pdf', bomb.reason],
     ...(existsSync(folder)
       ? ([

@@ -101,7 +101,7 @@ const unreadable: [path: string, answer: Page, error: string, attempts: number][
   [
     '/binary',
     say(Buffer.from(Array.from({ length: 3000 }, (_, at) => at % 7)), { 'content-type': 'text/plain' }),
-    'is not a text, although it says so',
+    'is not a text, although its content type says so',
     1,
   ],
   ['/huge', say(Buffer.alloc(maxBytes + 1, 'a'), { 'content-type': 'text/plain' }), `larger than ${maxBytes} bytes`, 1],

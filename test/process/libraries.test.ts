@@ -132,7 +132,7 @@ test('the command works on the library that is named, over HTTP and in its folde
   const unnamed = await search();
   assert.equal(unnamed.code, 2);
   assert.match(unnamed.stderr, /there are several libraries: pass --library with one of anna, ben/);
-  assert.match((await search('--library', 'carl')).stderr, /--library carl: there is none of that name, but anna, ben/);
+  assert.match((await search('--library', 'carl')).stderr, /--library carl: there is no such library, only anna, ben/);
   const entry = await cli.run(['token', 'new', '--library', 'carl', '--name', 'tablet', '--json']);
   assert.equal(JSON.parse(entry.stdout).library, 'carl');
   await service.stop();
@@ -158,5 +158,5 @@ test('a token of a library is refused where there is no folder for libraries', a
   const service = RunningService.prepare(t, { SERVICE_AUTH_TOKENS: JSON.stringify(everybody) });
   const { code, stderr } = await service.attempt();
   assert.equal(code, 2);
-  assert.match(stderr, /SERVICE_AUTH_TOKENS: the token laptop is of the library anna: set SERVICE_LIBRARIES__DIR/);
+  assert.match(stderr, /SERVICE_AUTH_TOKENS: the token laptop belongs to the library anna: set SERVICE_LIBRARIES__DIR/);
 });

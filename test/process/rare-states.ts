@@ -13,15 +13,15 @@ interface Line {
 
 /** What the sources say then; a test looks for it there. */
 export const signs = {
-  half_open_breaker: ['a breaker changed its state'],
-  rescued_job: ['jobs that were left running go back', 'jobs whose lease was over go back'],
+  half_open_breaker: ['a circuit breaker changed its state'],
+  rescued_job: ['jobs left running were released', 'jobs with expired leases were released'],
   lost_lease: ['an attempt has lost its lease: it stops'],
   rebuilt_index: [
     'index files were lost: rebuilding them in the background',
-    'bringing back what was indexed and not saved',
+    'restoring indexed content that was not saved',
   ],
-  overflowed_subscriber: ['a subscriber of the event stream that took nothing was ended'],
-  resumed_purge: ['an interrupted purge continues', 'jobs that were left running go back'],
+  overflowed_subscriber: ['a stalled subscriber of the event stream was disconnected'],
+  resumed_purge: ['an interrupted purge continues', 'jobs left running were released'],
   replaced_thread: ['a searcher thread was lost', 'a task took too long and ended with its thread'],
 } as const;
 

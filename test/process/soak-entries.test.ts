@@ -40,10 +40,10 @@ test('each sign of a rare state is what some source says', () => {
 
 test('rare states are counted in the output of a service, whatever else is in it', () => {
   const lines = [
-    { msg: 'a breaker changed its state', before: 'open', state: 'half_open' },
-    { msg: 'a breaker changed its state', before: 'half_open', state: 'closed' },
-    { msg: 'jobs that were left running go back', jobs: 2, kinds: ['index_page', 'purge_vectors'] },
-    { msg: 'jobs that were left running go back', jobs: 1, kinds: ['index_page'] },
+    { msg: 'a circuit breaker changed its state', before: 'open', state: 'half_open' },
+    { msg: 'a circuit breaker changed its state', before: 'half_open', state: 'closed' },
+    { msg: 'jobs left running were released', jobs: 2, kinds: ['index_page', 'purge_vectors'] },
+    { msg: 'jobs left running were released', jobs: 1, kinds: ['index_page'] },
     { msg: 'readback is ready' },
   ].map((line) => JSON.stringify(line));
   const output = [

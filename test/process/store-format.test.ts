@@ -68,7 +68,7 @@ test('the service goes on with a store of an older format: everything is found, 
   await assertSound();
   await service.start();
   for (const line of [
-    `the store is brought from format ${format} to ${storeFormat}`,
+    `migrating the store from format ${format} to ${storeFormat}`,
     `the store has format ${storeFormat}`,
   ]) {
     assert.ok(service.output.includes(line), line);

@@ -178,8 +178,8 @@ const entries = [
 ];
 const badScores: [string, unknown, RegExp][] = [
   ['a score missing', { results: entries.slice(1) }, /1 instead of 2/],
-  ['a score twice', { results: [entries[0], entries[0]] }, /wrong or there twice/],
-  ['an index out of range', { data: [entries[0], { index: 2, relevance_score: 1 }] }, /wrong or there twice/],
+  ['a score twice', { results: [entries[0], entries[0]] }, /wrong or repeated/],
+  ['an index out of range', { data: [entries[0], { index: 2, relevance_score: 1 }] }, /wrong or repeated/],
   ['an entry without a score', [entries[0], { index: 0 }], /without a score/],
   ['a score that is a text', { results: [entries[0], { index: 0, relevance_score: '1' }] }, /not a rerank answer/],
   ['an endless score', '{"results": [{"index": 0, "relevance_score": 1e999}]}', /not a rerank answer/],

@@ -38,7 +38,7 @@ test('a command takes precedence over an endpoint, even where it cannot be used'
   programs.add('ffmpeg', '');
   assert.deepEqual(found({ command: 'whisper-cli -f {audio}', base_url }), [
     null,
-    'the program of transcribe.command, whisper-cli, is not there',
+    'the program of transcribe.command, whisper-cli, was not found',
     true,
   ]);
   const whisper = programs.add('whisper-cli', '');
@@ -166,7 +166,7 @@ test('what is no recording is said to be none', async (t) => {
   await assert.rejects(transcription.transcribe(recordingOf(t, 'no sound'), signal), {
     code: 'unreadable',
     permanent: true,
-    message: 'the recording is broken, or in no format that can be read',
+    message: 'the recording is damaged or has an unsupported format',
   });
 });
 

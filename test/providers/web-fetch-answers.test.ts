@@ -190,7 +190,7 @@ test('what an answer forwards to is a redirect of the same fetch: its address, i
   for (const [address, message] of [
     ['http://10.0.0.1/', 'blocked address: fetch.allow_private_hosts does not list it'],
     ['file:///etc/passwd', 'unsupported scheme file'],
-    ['http://[', 'redirected to what is no address'],
+    ['http://[', 'redirected to an invalid address'],
     [`http://${'a.'.repeat(200)}com/`, 'an address must have a host of at most 253 characters'],
   ] as const) {
     assert.equal((await failure(second.follow(address))).message, message);

@@ -57,11 +57,11 @@ test('bodies are unpacked as they say, twice if need be', async (t) => {
 
 test('a body that is not packed as it says has a typed failure', async (t) => {
   const wrong: [string, Uint8Array, string, boolean][] = [
-    ['gzip', Buffer.from('plain'), 'the answer is not packed as it says (Z_DATA_ERROR)', false],
-    ['gzip', gzipSync(text).subarray(0, -12), 'the answer is not packed as it says (Z_BUF_ERROR)', false],
+    ['gzip', Buffer.from('plain'), 'the answer does not have its declared encoding (Z_DATA_ERROR)', false],
+    ['gzip', gzipSync(text).subarray(0, -12), 'the answer does not have its declared encoding (Z_BUF_ERROR)', false],
     ['zstd', Buffer.from('plain'), 'unsupported content encoding zstd', true],
-    ['gzip,gzip,gzip,gzip', Buffer.from('plain'), 'the answer is packed too often', false],
-    ['br', brotliCompressSync(text, { params: wideWindow }), 'the answer needs too much memory to unpack', true],
+    ['gzip,gzip,gzip,gzip', Buffer.from('plain'), 'the answer is compressed too often', false],
+    ['br', brotliCompressSync(text, { params: wideWindow }), 'the answer needs too much memory to decompress', true],
   ];
   for (const [name, body, message, permanent] of wrong) {
     const site = await Site.open(t, { '/': say(body, { 'content-encoding': name }) });

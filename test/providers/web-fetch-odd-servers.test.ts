@@ -116,15 +116,15 @@ const faults: Record<string, [Answer, string]> = {
   'no HTTP': [say(page), broken('HPE_INVALID_CONSTANT')],
   'gzip that is none': [
     packed('gzip, br', brotliCompressSync(page)),
-    'the answer is not packed as it says (Z_DATA_ERROR)',
+    'the answer does not have its declared encoding (Z_DATA_ERROR)',
   ],
   'gzip that breaks off': [
     packed('gzip', gzipped.subarray(0, -4)),
-    'the answer is not packed as it says (Z_BUF_ERROR)',
+    'the answer does not have its declared encoding (Z_BUF_ERROR)',
   ],
   'gzip with text behind it': [
     packed('gzip', Buffer.concat([gzipped, Buffer.from('more')])),
-    'the answer is not packed as it says (Z_DATA_ERROR)',
+    'the answer does not have its declared encoding (Z_DATA_ERROR)',
   ],
 };
 

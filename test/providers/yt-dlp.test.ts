@@ -374,7 +374,7 @@ test('its version is asked once; one that is missing, and one that is no yt-dlp,
   assert.equal(readFileSync(join(notes, 'runs'), 'utf8'), 'x');
 
   const odd = setUp(t, `process.stdout.write('I am <b>another</b> program\\n');`);
-  assert.equal((await failure(odd.ytDlp.version(never))).message, 'yt-dlp does not say its version');
+  assert.equal((await failure(odd.ytDlp.version(never))).message, 'yt-dlp does not report its version');
 
   const searchPath = temporaryFolder(t);
   const none = openYtDlp({

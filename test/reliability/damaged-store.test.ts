@@ -7,12 +7,12 @@ import { proveStore } from '../../src/store/look-apart.ts';
 import { RunningService, withoutModel } from '../process/service.ts';
 
 const damages: Record<string, { change: (good: Buffer) => Buffer | null; says: RegExp }> = {
-  gone: { change: () => null, says: /it is missing, and there are index files of it/ },
-  empty: { change: () => Buffer.alloc(0), says: /it is empty, and there are index files of it/ },
-  'of other bytes': { change: (good) => Buffer.alloc(good.length, 0xa5), says: /it is no store/ },
+  gone: { change: () => null, says: /it is missing, although index files of it exist/ },
+  empty: { change: () => Buffer.alloc(0), says: /it is empty, although index files of it exist/ },
+  'of other bytes': { change: (good) => Buffer.alloc(good.length, 0xa5), says: /it is not a store/ },
   'without its first pages': {
     change: (good) => Buffer.from(good).fill(0, 0, 8192),
-    says: /it is no store, or its beginning is damaged/,
+    says: /it is not a store, or its beginning is damaged/,
   },
   'without its second page': {
     change: (good) => Buffer.from(good).fill(0, 4096, 8192),

@@ -120,7 +120,7 @@ for (const [what, { fault, says }] of Object.entries(endings)) {
     await openAgain(from);
     const said = service.output.slice(from);
     assert.match(said, /"msg":"the library cannot continue and is closed"/);
-    assert.match(said, /a commit could not be brought to the disk/);
+    assert.match(said, /a commit could not be flushed to disk/);
     assert.match(said, says);
     await allAreFound();
     assert.equal((await ingest()).status, 202, 'what was refused is not there: it is no revisit');

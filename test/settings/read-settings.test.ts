@@ -44,7 +44,7 @@ test('each type of setting is read from its text', () => {
 
 test('a cron expression that cannot be read, or names no time that comes, is refused by name', () => {
   for (const cron of ['99 3 * * *', '* * * *', 'a b c d e', '0 0 30 2 *', '*/0 * * * *', '5-1 * * * *']) {
-    const problem = `SERVICE_CLUSTER__CRON=${JSON.stringify(cron)}: must be five cron fields that name a time which comes`;
+    const problem = `SERVICE_CLUSTER__CRON=${JSON.stringify(cron)}: must be five cron fields that match a future time`;
     assert.deepEqual(problemsOf({ SERVICE_CLUSTER__CRON: cron }), [problem]);
   }
   for (const cron of ['0 3 * * *', '*/15 * * * *', '0 9-17 1,15 jan-jun mon']) {
@@ -99,7 +99,10 @@ test('libraries need tokens, and tokens of a library need its folder', () => {
   assert.deepEqual(problemsOf({ SERVICE_AUTH_TOKENS: tokens('default') }), []);
   const without = problemsOf({ SERVICE_LIBRARIES__DIR: '/srv' });
   assert.match(without.join(), /needs SERVICE_AUTH_TOKENS, which name the libraries/);
-  assert.match(problemsOf({ SERVICE_AUTH_TOKENS: tokens('anna') }).join(), /the token one is of the library anna: set/);
+  assert.match(
+    problemsOf({ SERVICE_AUTH_TOKENS: tokens('anna') }).join(),
+    /the token one belongs to the library anna: set/,
+  );
   for (const library of ['../x', '.', 'Anna', 'a/b', '']) {
     const found = problemsOf({ SERVICE_LIBRARIES__DIR: '/srv', SERVICE_AUTH_TOKENS: tokens(library) });
     assert.match(found.join(), /SERVICE_AUTH_TOKENS/, library);

@@ -12,9 +12,9 @@ test('a variable that looks like a setting and is none is told, with the one tha
     PATH: '/bin',
   };
   assert.deepEqual(unknownVariables(env).map(unknownVariableText), [
-    'SERVICE_BIND_PRT is no setting and is ignored; did you mean SERVICE_BIND_PORT?',
-    'SERVICE_FETCH_TIMEOUT_S is no setting and is ignored; did you mean SERVICE_FETCH__TIMEOUT_S?',
-    'SERVICE_SOMETHING_ELSE_ALTOGETHER is no setting and is ignored',
+    'SERVICE_BIND_PRT is not a setting and is ignored; did you mean SERVICE_BIND_PORT?',
+    'SERVICE_FETCH_TIMEOUT_S is not a setting and is ignored; did you mean SERVICE_FETCH__TIMEOUT_S?',
+    'SERVICE_SOMETHING_ELSE_ALTOGETHER is not a setting and is ignored',
   ]);
 });
 

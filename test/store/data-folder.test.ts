@@ -194,6 +194,6 @@ test('a link and a file are refused', async () => {
   const refused = refusal(/is not a plain folder/);
   assert.throws(() => openDataFolder(join(temporary.path, 'link'), 'a'), refused);
   assert.throws(() => openDataFolder(join(temporary.path, 'file'), 'a'), refused);
-  assert.throws(() => openDataFolder(join(temporary.path, 'file', 'below'), 'a'), refusal(/cannot be made/));
+  assert.throws(() => openDataFolder(join(temporary.path, 'file', 'below'), 'a'), refusal(/cannot be created/));
   assert.deepEqual(await readdir(real), []);
 });

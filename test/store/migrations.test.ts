@@ -105,7 +105,7 @@ test('a store of format 1 is read before and after it is migrated, and is whole'
   const store = await open();
   assertAllThere(store.reader);
   await store.close();
-  const moved = [`the store is brought from format 1 to ${storeFormat}`, `the store has format ${storeFormat}`];
+  const moved = [`migrating the store from format 1 to ${storeFormat}`, `the store has format ${storeFormat}`];
   assert.deepEqual(said, moved);
   assert.deepEqual(await stateOf(folder.path), { format: storeFormat, done: null, whole: [], inRow: [] });
   assert.deepEqual((await auditStore(folder.path)).findings, []);
@@ -160,9 +160,9 @@ test('a migration that is killed between two transactions goes on where it was, 
   const said: string[] = [];
   const store = await Store.open(folder.path, () => 'never', { say: (line) => said.push(line) });
   assert.deepEqual(said, [
-    `the store is brought from format 2 to ${storeFormat}`,
-    'the store on its way to format 3: done up to page 105',
-    'the store on its way to format 3: done up to page 107',
+    `migrating the store from format 2 to ${storeFormat}`,
+    'migrating the store to format 3: done up to page 105',
+    'migrating the store to format 3: done up to page 107',
     `the store has format ${storeFormat}`,
   ]);
   assertAllThere(store.reader);
@@ -208,7 +208,7 @@ test('a disk that gets full stops a migration between two transactions, in one l
   t.after(() => disk.unmount());
   const path = join(disk.path, 'data');
   await makeLarge(path);
-  const needs = '16777216 bytes are needed to bring the store to this version';
+  const needs = '16777216 bytes are needed to upgrade the store';
   const message = new RegExp(`^the disk of .*data is full: ${needs}, \\d+ are free$`);
   const full = (error: unknown) => isOperatorError(error, 'disk_full') && message.test(error.message);
   const migrate = (whenSaid: (line: string) => void) => Store.open(path, () => 'never', { say: whenSaid });

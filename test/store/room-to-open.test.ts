@@ -55,7 +55,7 @@ for (const kind of kinds) {
     disk.fill(512 * 1024);
     assert.throws(
       () => requireRoomToOpen(path),
-      isFull(/^the disk of .*data is full: 1048576 bytes are needed to make a new store, \d+ are free$/),
+      isFull(/^the disk of .*data is full: 1048576 bytes are needed to create a new store, \d+ are free$/),
     );
     assert.deepEqual(readdirSync(path), []);
 
@@ -88,7 +88,7 @@ for (const kind of kinds) {
     requireRoomToOpen(path);
     await assert.rejects(
       () => Store.open(path, () => 'store-2'),
-      isFull(/^the disk of .*data is full: 524288 bytes are needed to bring the store to this version, \d+ are free$/),
+      isFull(/^the disk of .*data is full: 524288 bytes are needed to upgrade the store, \d+ are free$/),
     );
     assert.deepEqual(readFileSync(file), before);
     assert.deepEqual(readdirSync(path), ['store']);

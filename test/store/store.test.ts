@@ -81,7 +81,7 @@ test('a file that is not a store yet is refused by those who only read, whose pr
     await mkdir(join(path, 'store'));
     for (const begun of [Buffer.alloc(0), Buffer.alloc(4096), Buffer.alloc(16_384), whole.subarray(0, 4096)]) {
       await writeFile(join(path, 'store', 'data.mdb'), begun);
-      const message = /is no store, or is just being made$/;
+      const message = /is not a store, or is being created$/;
       assert.throws(() => StoreView.open(path), { code: 'store_format', message });
     }
     await writeFile(join(path, 'store', 'data.mdb'), whole);
@@ -144,9 +144,9 @@ test('nothing is written to a file that is not in its place, and reads go on', a
   const folder = join(temporary.path, 'store');
   const elsewhere = `${folder}.away`;
   await rename(folder, elsewhere);
-  await assert.rejects(temporary.commit(take), { message: 'the file of the store is gone from the data folder' });
+  await assert.rejects(temporary.commit(take), { message: 'the file of the store is missing in the data folder' });
   await cp(elsewhere, folder, { recursive: true });
-  await assert.rejects(temporary.commit(take), { message: 'another file is in the place of the store' });
+  await assert.rejects(temporary.commit(take), { message: 'another file has replaced the store' });
   assert.equal(temporary.reader.counters.peek('label'), 2);
   await rm(folder, { recursive: true });
   await rename(elsewhere, folder);

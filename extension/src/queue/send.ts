@@ -10,7 +10,7 @@ import { type BatchItem, type Fate, nextBatch, noteFailure, settle } from './que
 
 export interface SendDependencies {
   database: Database;
-  /** For the connected service, or null. */
+  /** The client of the connected service, or null. */
   client: () => Promise<Pick<ServiceClient, 'ingest'> | null>;
   now: () => number;
   /** 0 to 1. */
@@ -21,7 +21,7 @@ export interface SendDependencies {
   undisturbed: <Result>(work: () => Promise<Result>) => Promise<Result>;
 }
 
-/** Within a batch. */
+/** The dependencies within a batch. */
 interface Sending extends Pick<SendDependencies, 'database' | 'now'> {
   client: Pick<ServiceClient, 'ingest'>;
 }
@@ -97,7 +97,7 @@ async function sendFirst(sending: Sending, [first, other]: BatchItem[]): Promise
   if (!(await isStored(database, other))) return problem;
   const again = await sendBatch(sending, [first]);
   if (!isFault(again)) return again;
-  await refuse(sending, first, `the service takes other pages, and not this one: ${again.detail}`);
+  await refuse(sending, first, `the service accepts other pages, but not this one: ${again.detail}`);
   return null;
 }
 
@@ -135,7 +135,7 @@ async function settleResults(
 ): Promise<Problem | null> {
   const { database, now } = sending;
   if (!Array.isArray(results) || results.length !== batch.length)
-    return { problem: 'failing', detail: 'the answer has not a result for each page', retryAfterMs: null };
+    return { problem: 'failing', detail: 'the answer lacks results for some pages', retryAfterMs: null };
   const fates = batch.map(({ item }, at) => ({ id: item.id, fate: fateOf(results[at]) }));
   await settle(database, fates, now());
   return null;

@@ -118,7 +118,8 @@ async function send<Body>(
     if (response.status === 204) return { problem: null, body: undefined as Body };
     const answered = await readJson(response);
     if (response.ok && hasShape(answered, shape)) return { problem: null, body: answered as Body };
-    if (response.ok) return { problem: 'failing', detail: 'the answer is not that of a service', retryAfterMs: null };
+    if (response.ok)
+      return { problem: 'failing', detail: 'the answer does not come from a readback service', retryAfterMs: null };
     return problemOf(response, answered);
   } catch (error) {
     if (leaving?.aborted) return { problem: 'busy', detail: 'another service is being connected', retryAfterMs: null };

@@ -62,10 +62,10 @@ export function clusterPagesHandler(dependencies: ClusterPagesDependencies): Job
     const { attempt, signal } = context;
     const goOn = goOnUnlessSuspect(job, context);
     const run = reader.clusters.runs(Number.MAX_SAFE_INTEGER).find(({ job_no }) => job_no === job.no);
-    if (run === undefined) throw new JobError('nobody asked for this run', { permanent: true });
+    if (run === undefined) throw new JobError('this job has no clustering run', { permanent: true });
     // A dead job that is retried later: its result would be older than the current one.
     if (run.no !== reader.clusters.latestRun()?.no) {
-      throw new JobError('another run has begun since', { permanent: true });
+      throw new JobError('a newer run has started', { permanent: true });
     }
     if (run.draft === null) await cluster(run, { attempt, signal, goOn });
     const clustered: ClusteredText[] = [];

@@ -45,8 +45,8 @@ export function clustersService(dependencies: ClustersDependencies): StartServic
       if (reader.clusters.anyStale()) await commit(queueNamingOfStale(now(), maxAttempts));
     };
     const put = (step: () => Promise<void>) => {
-      background.soon('putting pages to clusters failed: tried again', step);
-      background.soon('naming clusters failed: tried again', nameStale);
+      background.soon('pages could not be assigned to clusters: trying again', step);
+      background.soon('clusters could not be named: trying again', nameStale);
     };
     const takeUp = () => put(() => placement.takeUp());
     const gather = () => {
@@ -64,7 +64,7 @@ export function clustersService(dependencies: ClustersDependencies): StartServic
       if (placement.waiting.size > 0 || tombstones.length > 0) gather();
     });
     takeUp();
-    background.every(tickMs, 'looking whether to cluster failed: tried again', async () => {
+    background.every(tickMs, 'the check for a due clustering run failed: trying again', async () => {
       const trigger = await clock.dueRun();
       if (trigger !== null) await begin(trigger);
     });
@@ -75,11 +75,11 @@ export function clustersService(dependencies: ClustersDependencies): StartServic
       'cluster.recompute': async () => {
         if (activeSpace() === null) return { accepted: false, detail: 'no active embedding model' };
         const pages = await pagesNow();
-        if (isRunInFlight(reader)) throw new DomainError('conflict', 'a run is in flight');
+        if (isRunInFlight(reader)) throw new DomainError('conflict', 'a run is in progress');
         if (pages < settings.min_pages) {
           return { accepted: false, detail: `${pages} pages have vectors; clustering needs ${settings.min_pages}` };
         }
-        if ((await begin('manual')) === null) throw new DomainError('conflict', 'a run is in flight');
+        if ((await begin('manual')) === null) throw new DomainError('conflict', 'a run is in progress');
         return { accepted: true, detail: null };
       },
       'cluster.place': ({ page_nos }) => {

@@ -70,7 +70,7 @@ export function entitiesService({
 
   const merge = async (ref: string, other: string): Promise<EntityMergeResponse> => {
     const [a, b] = [requireEntity(entities, ref), requireEntity(entities, other)];
-    if (a.no === b.no) throw new DomainError('conflict', 'these are one name already');
+    if (a.no === b.no) throw new DomainError('conflict', 'these entities are merged already');
     if (a.type !== b.type)
       throw new DomainError(
         'conflict',
@@ -79,7 +79,7 @@ export function entitiesService({
     const merged = await commit(mergeEntities(a.no, b.no, now()));
     const shown = merged === null ? null : presentMerge(reader, merged);
     if (shown === null)
-      throw new DomainError('conflict', 'a merge of these, or of names that they stand for, was undone: they stay two');
+      throw new DomainError('conflict', 'a merge of these, or of names in them, was undone: they stay apart');
     return shown;
   };
 
@@ -87,7 +87,7 @@ export function entitiesService({
     const [a, b] = [requireEntity(entities, ref), requireEntity(entities, other)];
     const rejected = await commit(rejectMerge(a.no, b.no, now()));
     const shown = rejected === null ? null : presentMerge(reader, rejected);
-    if (shown === null) throw new DomainError('conflict', 'these are one name already, or of two types');
+    if (shown === null) throw new DomainError('conflict', 'these entities are merged already, or have different types');
     return shown;
   };
 
@@ -100,10 +100,10 @@ export function entitiesService({
       case 'unknown':
         throw unknownId('merge', merge_id);
       case 'undone_before':
-        throw new DomainError('conflict', `the merge ${merge_id} was undone before`);
+        throw new DomainError('conflict', `the merge ${merge_id} is already undone`);
       case 'not_latest': {
         const latest = idOf('merge', split.latest);
-        throw new DomainError('conflict', `merges are undone last in, first out: the latest is ${latest}`);
+        throw new DomainError('conflict', `only the latest merge can be undone: ${latest}`);
       }
     }
   };
@@ -155,7 +155,7 @@ export function entitiesService({
     const stop = () => background.stop();
     if (!enabled) return { handlers, stop };
     const sweep = async () => (await commit(sweepPages(sweptAtOnce, policy()))) || null;
-    background.soon('pages that came before are looked at for names from the next start on', () =>
+    background.soon('reading earlier pages for names failed: it continues at the next start', () =>
       background.slices(true, sweep),
     );
     const queueIfDue = async () => {
@@ -164,7 +164,7 @@ export function entitiesService({
       if (now() < compared + entities.count() * restPerNameMs) return;
       await commit(queueMatching(policy()));
     };
-    background.every(idleMs, 'names could not be queued to be compared', queueIfDue);
+    background.every(idleMs, 'the comparison of names could not be queued', queueIfDue);
     return { handlers, stop };
   };
 }

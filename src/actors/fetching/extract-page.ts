@@ -45,7 +45,7 @@ function extractorOn({ run }: SharedParserPool<Tasks>) {
   const readFetched: ReadFetchedText = (content, signal) =>
     run('readFetched', content, { signal, transfer: givenAway(content.bytes) });
   return {
-    /** Errors: DomainError `invalid` over a limit of time, memory or depth; `overloaded`. `isArticle`: is extracted. */
+    /** `isArticle`: no menus. Errors: DomainError `overloaded`; `invalid` over a limit of time, memory or depth. */
     extract: (html: string, url: string, isArticle = false): Promise<SubmittedPage> =>
       run('extractSubmitted', { html, url, isArticle }).catch(answer),
     readFetched,
@@ -84,7 +84,7 @@ export function openPdfReader(settings: RepeatedLineSettings) {
 
 function readersOn({ run }: SharedParserPool<PdfTasks>, settings: RepeatedLineSettings): ContentReaders<ReadPdf> {
   const read: ContentReader<ReadPdf> = async ({ bytes }, signal) => {
-    if (!isPdf(bytes)) throw new FetchError('unsupported_content', 'is not a PDF, although it says so');
+    if (!isPdf(bytes)) throw new FetchError('unsupported_content', 'is not a PDF, although its content type says so');
     const page = await run('readPdf', { bytes, settings }, { signal, transfer: givenAway(bytes) });
     if (page.text === '') throw new FetchError('no_text', 'the PDF has no text: its pages may be pictures');
     return { ...page, content_type: 'application/pdf' };

@@ -66,7 +66,7 @@ export function fetchAndIndexHandler(dependencies: FetchAndIndexDependencies): J
   /** The canonical final address. Errors: FetchError for a blacklisted address. */
   const finalOf = (finalUrl: string): FetchedPage['final'] => {
     const final = canonicalizeUrl(finalUrl, canonicalize);
-    if ('invalid' in final) throw new FetchError('bad_address', 'redirected to what is no address');
+    if ('invalid' in final) throw new FetchError('bad_address', 'redirected to an invalid address');
     // The transaction checks again; this check saves reading the content.
     const address = { ...final, original_url: finalUrl };
     if (reader.blacklist.match(address) !== undefined) throw blacklisted();
@@ -76,7 +76,7 @@ export function fetchAndIndexHandler(dependencies: FetchAndIndexDependencies): J
   const readFromWeb = async (page: Page, context: JobContext): Promise<ReadPage> => {
     const { signal } = context;
     if (page.domain === fileHost)
-      throw new FetchError('bad_address', "a file of one's own is not fetched", { permanent: true });
+      throw new FetchError('bad_address', 'a local file cannot be fetched', { permanent: true });
     // Avoids a request for a recording that cannot be transcribed now.
     if (isRecordingAddress(page.canonical_url)) recordings.refuse(page);
     const opened: { recording: OpenRecording | null } = { recording: null };

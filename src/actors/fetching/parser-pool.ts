@@ -86,7 +86,7 @@ export function openMediaReader({ feeds, videos }: Record<'feeds' | 'videos', Pa
     /** Errors: also FetchError `program_failed` if the output is not a description. */
     async readInfo(bytes: Uint8Array, signal: AbortSignal) {
       const info = await pool.run('readInfo', { bytes }, { signal });
-      if (info === null) throw new FetchError('program_failed', 'yt-dlp wrote what is no description of a video');
+      if (info === null) throw new FetchError('program_failed', 'yt-dlp did not write the description of a video');
       return info;
     },
     /** Errors: also FetchError `unreadable` for captions without text. */

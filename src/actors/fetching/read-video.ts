@@ -72,7 +72,7 @@ export function openVideoReader(dependencies: VideoReaderDependencies) {
     const info = await parser.readInfo(described, signal);
     if (info.kind === 'video') return info;
     if (info.only !== null) return info.only;
-    throw new FetchError('no_video', 'the address is that of a list of videos: a watch of kind video reads those');
+    throw new FetchError('no_video', 'the address is a list of videos: use a watch of kind video');
   };
 
   /** For a video without captions. Errors: FetchError unless it can be transcribed now. */

@@ -53,7 +53,7 @@ export function fileRewrite({ ask, reader, commit, afterMs, log }: FileRewriteDe
       if (await rewriteWithout(pageNos)) return;
     } catch (err) {
       if (isStopped) return;
-      log.warn({ err, pages: pageNos.length }, 'files that hold forgotten text could not be rewritten: tried again');
+      log.warn({ err, pages: pageNos.length }, 'files with forgotten text could not be rewritten: trying again');
     }
     isUntracked ||= wasUntracked;
     due();
@@ -67,7 +67,7 @@ export function fileRewrite({ ask, reader, commit, afterMs, log }: FileRewriteDe
     for (let at = 0; at < pageNos.length; at += sliceTombstones) {
       await commit(markVerified(pageNos.slice(at, at + sliceTombstones)), maxBatch);
     }
-    log.info({ pages: pageNos.length, ...sizes }, 'what was forgotten is out of every file');
+    log.info({ pages: pageNos.length, ...sizes }, 'all files are rewritten without forgotten data');
     return true;
   };
 

@@ -46,12 +46,12 @@ export function forgettingService(dependencies: ForgettingDependencies): StartSe
     await untilDone(() => erasePurging(interrupted), {
       ...retried,
       onFailure: (err) =>
-        log.error({ err }, 'an interrupted purge could not be finished: tried again, and nothing is served before'),
+        log.error({ err }, 'an interrupted purge could not be finished: trying again before the service starts'),
     });
     const takingUp = untilDone(() => inTurn(() => takeUpRest(interrupted)), {
       ...retried,
       onFailure: (err) =>
-        log.warn({ err }, 'what an earlier process left of forgotten pages could not be taken up: tried again'),
+        log.warn({ err }, 'an unfinished erasure of an earlier process could not continue: trying again'),
     });
     const readdressing = readdressAll({ ...dependencies, commit, eraser, inTurn, ending });
 
@@ -128,7 +128,7 @@ function targetOf(
   const pattern = normalizeDomain(domain ?? '');
   if (typeof pattern !== 'string') throw new DomainError('invalid', pattern.invalid);
   if (isPublicSuffix(pattern)) {
-    throw new DomainError('invalid', `anybody may have a domain under ${pattern}: name the domain in full`);
+    throw new DomainError('invalid', `${pattern} is shared by many sites: give the full domain`);
   }
   return { kind: 'domain', pattern, ...rest };
 }
@@ -147,7 +147,7 @@ async function erasePurging({ reader, eraser, ending, log }: InterruptedForgetsD
   if (rules.length === 0) return;
   log.info({ rules: rules.length }, 'an interrupted purge continues');
   const left = { rules: rules.length, pages: 0 };
-  const tell = () => log.info({ rules_left: left.rules, pages_left: left.pages }, 'erasing what was being forgotten');
+  const tell = () => log.info({ rules_left: left.rules, pages_left: left.pages }, 'continuing an interrupted forget');
   await tellProgress(tell, async () => {
     for (const rule of rules) {
       await eraser.erase(rule, (pages) => {
@@ -194,8 +194,7 @@ const readdressRetryMs = 60_000;
 /** Updates all addresses after `canonicalize.*` or a rule changed. Slices and forgets alternate. Errors: none. */
 function readdressAll(dependencies: ReaddressDependencies): Promise<void> {
   const { ending, log } = dependencies;
-  const onFailure = (err: unknown) =>
-    log.warn({ err }, 'addresses of pages could not be brought up to date: tried again');
+  const onFailure = (err: unknown) => log.warn({ err }, 'the addresses of pages could not be updated: trying again');
   return untilDone(() => readdress(dependencies), { ending, retryMs: readdressRetryMs, onFailure });
 }
 

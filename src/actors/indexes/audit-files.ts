@@ -39,12 +39,12 @@ export async function auditSegmentFiles(
   if (manifest === null) return compare([], stored, []);
   if (typeof manifest === 'string') return compare([], stored, [manifest]);
   const findings =
-    manifest.store_id === stored.storeId ? [] : [`the segments are of another store, ${manifest.store_id}`];
+    manifest.store_id === stored.storeId ? [] : [`the segments belong to another store, ${manifest.store_id}`];
   const held: number[] = [];
   const segments = new Map<string, Segment>();
   for (const { file, docs, bytes, sha256 } of manifest.segments) {
     if (!existsSync(join(dir, file))) {
-      findings.push(`${file} is not there`);
+      findings.push(`${file} is missing`);
       continue;
     }
     const read = readSegment(join(dir, file));
@@ -82,7 +82,7 @@ export async function auditSpaceFiles(
   if (typeof manifest === 'string') return compare([], stored, [manifest]);
   if (manifest?.format !== 4) return compare([], stored, []); // no manifest or an earlier version: a start builds it
   const findings =
-    manifest.store_id === stored.storeId ? [] : [`the vectors are of another store, ${manifest.store_id}`];
+    manifest.store_id === stored.storeId ? [] : [`the vectors belong to another store, ${manifest.store_id}`];
   const file = manifest.rows;
   if (file === null) return compare([], stored, findings);
   const rows = VectorRows.create(manifest.dim);
@@ -95,8 +95,8 @@ function compare(held: readonly number[], { labels, labelEnd }: StoredLabels, fi
   const live = new Set(labels);
   const seen = new Set<number>();
   for (const label of held) {
-    if (label < 1 || label >= labelEnd) findings.push(`label ${label} was not given yet`);
-    if (live.has(label) && seen.has(label)) findings.push(`label ${label} is there twice`);
+    if (label < 1 || label >= labelEnd) findings.push(`label ${label} is not assigned yet`);
+    if (live.has(label) && seen.has(label)) findings.push(`label ${label} is present twice`);
     seen.add(label);
   }
   return {

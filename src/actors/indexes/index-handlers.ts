@@ -174,7 +174,7 @@ export function maintainIndex({ sparse, searchers, spaces, reader, idle, log }: 
     try {
       await Promise.all([sparse.consolidate(), spaces.saveIfWorthIt()]);
     } catch (error) {
-      log.error({ err: error }, 'the index could not be saved: it is tried again');
+      log.error({ err: error }, 'the index could not be saved: trying again');
       idle.again();
     }
   };

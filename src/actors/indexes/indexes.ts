@@ -154,9 +154,9 @@ const none: Mark = { label: 0, commit: '' };
 
 /**
  * The upper bound of labels in index files: the file `labels`, fsynced before any file that exceeds it. A store whose
- * labels end below it is an older copy and will reassign labels to other texts, which manifests cannot show: all index
- * files are deleted. In a cluster another host may have continued such a copy past that label, so a second line has the
- * last commit that the files may know. Errors: those of the history.
+ * labels end below it is an older copy and will reassign labels to other texts. Manifests cannot show this, so all
+ * index files are deleted. In a cluster another host may have continued the copy, so a second line has the last commit
+ * that the files may contain. Errors: those of the history.
  */
 export async function openHighWaterMark({ dir, nextLabel, history, log }: HighWaterMarkOptions) {
   const path = join(dir, FILE);
@@ -164,7 +164,7 @@ export async function openHighWaterMark({ dir, nextLabel, history, log }: HighWa
   const isKnown = history === null || (await history.has(marked.commit));
   if (!isKnown || marked.label > nextLabel) {
     if (sides.some((side) => existsSync(join(dir, side))))
-      log.warn({ marked, next_label: nextLabel }, 'the store may be older than its index files: they are built again');
+      log.warn({ marked, next_label: nextLabel }, 'the store may be older than its index files: rebuilding them');
     for (const name of [...sides, FILE]) await rm(join(dir, name), { recursive: true, force: true });
     marked = none;
   }
@@ -189,7 +189,7 @@ async function readMark(path: string, log: IndexLog): Promise<Mark> {
     return { label: Number.parseInt(label, 10) || 0, commit };
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return none;
-    log.warn({ err: error }, 'how far the labels of the index files go cannot be read: it is noted again');
+    log.warn({ err: error }, 'the label bound of the index files cannot be read: writing it again');
     await rm(path, { recursive: true, force: true });
     return none;
   }

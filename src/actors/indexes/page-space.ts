@@ -71,7 +71,7 @@ export async function openPageSpace(options: PageSpaceOptions) {
     }
   };
   const recovering = addFromStore(missing).catch((error) => {
-    log.error({ err: error, pages: missing.length }, 'page vectors could not be brought back');
+    log.error({ err: error, pages: missing.length }, 'page vectors could not be restored');
   });
   const labelsOf = (pages: readonly number[]) => Uint32Array.from(pages, (no) => catalog.labelsOf(no).first);
 

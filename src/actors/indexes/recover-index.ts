@@ -46,7 +46,7 @@ export function indexRecovery({ reader, catalog, side, recoverPage, log }: Recov
       lacking.delete(page_no);
       return true;
     } catch (error) {
-      log.error({ err: error, page_no, side }, 'a page could not be brought back to the index');
+      log.error({ err: error, page_no, side }, 'a page could not be restored in the index');
       return false;
     }
   };

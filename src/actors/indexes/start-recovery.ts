@@ -65,7 +65,7 @@ export function startRecovery(options: StartRecoveryOptions) {
 
   const rebuild = async (): Promise<void> => {
     if (!(await recover())) return; // stopped, or a page failed: the mark stays for the next start
-    log.info({}, 'the index is whole again');
+    log.info({}, 'the index is complete again');
     await Promise.all([sparse.index.save(), dense?.chunks.save()]);
     await rm(mark, { force: true });
   };
@@ -75,7 +75,7 @@ export function startRecovery(options: StartRecoveryOptions) {
     if (lost) log.warn(counts, 'index files were lost: rebuilding them in the background');
     else log.info(counts, 'index files are missing: building them from the store in the background');
     await writeFile(mark, '', { mode: 0o600 }).catch((error) =>
-      log.error({ err: error }, 'a start after a crash will wait for the rest of the rebuilding'),
+      log.error({ err: error }, 'after a crash, the next start will wait for the rest of the rebuild'),
     );
     rebuilding = rebuild().catch((error) => log.error({ err: error }, 'the rebuilt index could not be saved'));
   };
@@ -89,7 +89,7 @@ export function startRecovery(options: StartRecoveryOptions) {
     async run(): Promise<void> {
       if (lost || existsSync(mark)) return beginRebuilding();
       const recovered = tellProgress(
-        () => log.info({ pages_left: pagesLeft() }, 'bringing back what was indexed and not saved'),
+        () => log.info({ pages_left: pagesLeft() }, 'restoring indexed content that was not saved'),
         recover,
       );
       rebuilding = recovered.then(() => {});

@@ -134,7 +134,7 @@ export function importsService(dependencies: ImportsDependencies): StartService<
     const receive = async ({ name, format, columns, bytes }: ImportUpload, signal: AbortSignal, asked: AbortSignal) => {
       refuseOverQuota(dependencies);
       if (onDisk >= mostRunning) {
-        throw new DomainError('overloaded', `${mostRunning} imports run already`, { retryAfterS: 30 });
+        throw new DomainError('overloaded', `${mostRunning} imports are running already`, { retryAfterS: 30 });
       }
       onDisk++;
       const id = `im_${randomBytes(8).toString('hex')}`;
@@ -189,7 +189,7 @@ export function importsService(dependencies: ImportsDependencies): StartService<
           Object.assign(shown, outcome, { ended_at: isoOf(now()) });
         }
       };
-      const over = run().catch((error) => log.error({ err: error, import: id }, 'an import did not end in order'));
+      const over = run().catch((error) => log.error({ err: error, import: id }, 'an import ended with an error'));
       imports.set(id, { shown, sourceId, stop, over });
       const oldest = [...imports.values()].find((each) => each.shown.status !== 'running');
       if (imports.size > mostKept && oldest !== undefined) imports.delete(oldest.shown.id);

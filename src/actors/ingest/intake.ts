@@ -70,7 +70,7 @@ export function intakeService(dependencies: IntakeDependencies): StartService<In
     },
     'demo.add': (_request, signal) =>
       demosInTurn(async () => {
-        if (reader.pages.count() > 0) throw new DomainError('conflict', 'demo pages need a library without pages');
+        if (reader.pages.count() > 0) throw new DomainError('conflict', 'demo pages need an empty library');
         await ask('demo.remove', {}); // removes rules that block deleted demo pages
         const demo: DemoPage[] = JSON.parse(await readFile(join(programDir, 'models', 'demo.json'), 'utf8'));
         const pages = demo.flatMap((page) => demoSubmissions(page, now()));
@@ -110,7 +110,7 @@ const width = 32;
 const minuteMs = 60_000;
 /** Max wait after failures of a provider or disk: a day. */
 const maxWaitMinutes = 24 * 60;
-const notFindable = 'pages without a text could not be made findable: tried again';
+const notFindable = 'pages without text could not be indexed: trying again';
 
 function makeBarePagesFindable({ ask, reader, feed, index, log }: BarePagesDependencies): () => Promise<void> {
   const background = new Background(log);
@@ -149,7 +149,7 @@ function makeBarePagesFindable({ ask, reader, feed, index, log }: BarePagesDepen
     background.soon(notFindable, indexAll);
   };
 
-  background.soon('pages without a text that came before are made findable at the next start', async () =>
+  background.soon('earlier pages without text could not be indexed: trying again at the next start', async () =>
     add(await ask('index.pagesWithoutChunks', {})),
   );
   background.every(minuteMs, notFindable, async () => {

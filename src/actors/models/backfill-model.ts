@@ -5,7 +5,7 @@
  * 1. plan, once: count chunks and tokens; calibrate the floor of an outside model, which also checks its provider
  * 2. load the model's space, with what earlier attempts stored
  * 3. sweep: embed slices in parallel, store them in page order with the cursor, add them to the space; for the built-in
- * model, only leave gaps (fill-built-in.ts)
+ *    model, only leave gaps (fill-built-in.ts)
  * 4. the same for the pages of gaps; then seal, or repeat if a gap came meanwhile
  *
  * Refused texts are stored as refused; above `fewRefusals` and `refusedShare`, the backfill fails. An open breaker, or
@@ -64,7 +64,7 @@ export function backfillHandler(dependencies: BackfillDependencies): JobHandler 
     const { signal, checkpoint } = context;
     const found = reader.backfills.ofJob(job.no);
     const model = found && reader.models.get(found.model_id);
-    if (found === undefined || model === undefined) throw new JobError('there is nothing to fill', { permanent: true });
+    if (found === undefined || model === undefined) throw new JobError('this job has no backfill', { permanent: true });
     if (found.status !== 'running') return undefined;
     try {
       await fillModel(dependencies, { found, model, job, context });

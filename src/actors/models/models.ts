@@ -68,7 +68,7 @@ export function modelsService(dependencies: ModelsDependencies): StartService<Mo
         floor: provider === localProvider ? builtInModel.floor : null,
       }),
     );
-    if (model === null) throw new DomainError('conflict', `the model ${id} is registered already`);
+    if (model === null) throw new DomainError('conflict', `the model ${id} is already registered`);
     return infoOf(model);
   };
 
@@ -118,9 +118,9 @@ export function modelsService(dependencies: ModelsDependencies): StartService<Mo
 
   return async () => {
     const background = new Background(log);
-    background.soon('what is left of deleted models could not be deleted', async () => {
+    background.soon('leftovers of deleted models could not be deleted', async () => {
       for (const space of reader.models.droppedSpaces()) {
-        log.info({ space }, 'what is left of a deleted model is deleted');
+        log.info({ space }, 'leftovers of a deleted model were deleted');
         await clear(space);
       }
     });
@@ -132,10 +132,10 @@ export function modelsService(dependencies: ModelsDependencies): StartService<Mo
 function problemOf(request: RegisterModelRequest, { chunkBudget, isKnownProvider }: ModelsDependencies): string | null {
   const { provider, model_name, dim, max_input_tokens } = request;
   if (request.id == null && modelIdOf(request).length > maxModelName) {
-    return `id: must be given, for one made of these names has more than ${maxModelName} characters`;
+    return `id: required, because the default made of these names has more than ${maxModelName} characters`;
   }
   if (max_input_tokens < chunkBudget) {
-    return `max_input_tokens: ${max_input_tokens} is less than a chunk may have, ${chunkBudget} tokens`;
+    return `max_input_tokens: ${max_input_tokens} is less than the chunk limit of ${chunkBudget} tokens`;
   }
   if (provider !== localProvider) {
     const variable = `SERVICE_PROVIDERS__${provider.toUpperCase()}__BASE_URL`;

@@ -107,7 +107,7 @@ export function replayHandler({ ask, reader, prices, monotonic }: ReplayDependen
       const [a, b] = aFirst ? [early, late] : [late, early];
       return { a: a.measured, b: b.measured, ...agreementAtK(a.pages, b.pages, replay.k) };
     } catch (error) {
-      if (error instanceof DomainError && error.code === 'not_found') return null; // its filter names nothing any more
+      if (error instanceof DomainError && error.code === 'not_found') return null; // its filter is gone
       requireModels(replay); // a model may be deleted while a query is ranked
       throw error;
     }
@@ -126,7 +126,7 @@ export function replayHandler({ ask, reader, prices, monotonic }: ReplayDependen
   return async (job, context) => {
     const { attempt, signal, checkpoint } = context;
     const replay = reader.replays.get(job.no);
-    if (replay === undefined) throw new JobError('nobody asked for this replay', { permanent: true });
+    if (replay === undefined) throw new JobError('this job has no replay', { permanent: true });
     requireModels(replay);
     const keep = async (command: ReturnType<typeof planReplay>) => {
       if (!(await checkpoint(command))) throw takenOver();

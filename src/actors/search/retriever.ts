@@ -235,7 +235,7 @@ export function retrieverService(dependencies: RetrieverDependencies): StartServ
       // A partly late reranker still set the order.
       const isLocalInstead = degraded_rerank === 1 && ranking.reranker !== outsideReranker?.name;
       if (degraded_dense === 1 || (outsideReranker !== null && isLocalInstead)) {
-        throw new JobError('a provider did not answer: what was to be measured is not this ranking', { retryAfterMs });
+        throw new JobError('a provider did not answer, so the ranking cannot be measured', { retryAfterMs });
       }
       return rankedPages(ranking);
     },

@@ -78,7 +78,7 @@ function verdictOn(error: unknown): 'succeeded' | 'failed' | 'cancelled' {
 function watch(name: string, breaker: RunningBreaker, log: Logger): void {
   let before = breaker.getSnapshot().value;
   breaker.subscribe(({ value }) => {
-    if (value !== before) log.warn({ provider: name, before, state: value }, 'a breaker changed its state');
+    if (value !== before) log.warn({ provider: name, before, state: value }, 'a circuit breaker changed its state');
     before = value;
   });
 }

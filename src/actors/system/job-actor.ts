@@ -2,9 +2,9 @@
  * One attempt at a job: runs the handler, renews the lease every third of its length, enforces the time limit since the
  * last checkpoint, and reports the outcome. The row is the truth: the ledger refuses a late report.
  *
- * work working, then settling (the outcome goes to the ledger) or retrying (the store failed: report again later)
- * stay open, or leaving: the handler may finish within the grace time, else the attempt is released uncounted. If the
- * ledger cannot be written, the next opening of the library releases the job
+ * work  working, then settling (the outcome goes to the ledger) or retrying (the store failed: report again later)
+ * stay  open, or leaving: the handler may finish within the grace time, else the attempt is released uncounted. If the
+ *       ledger cannot be written, the next opening of the library releases the job
  */
 import type { Logger } from 'pino';
 import { assign, fromPromise, setup, stateIn } from 'xstate';
@@ -105,7 +105,7 @@ export const jobActor = setup({
         signal.throwIfAborted();
         const kept = await commit(ledger.checkpointJob(attempt, now(), limits.leaseMs, command));
         if (kept === null) throw takenOver();
-        if (job.suspect || isLeaving()) throw new SteppedBack('let the others be tried');
+        if (job.suspect || isLeaving()) throw new SteppedBack('released so that other jobs can run');
         progressed();
         return kept.reply;
       };
@@ -113,7 +113,7 @@ export const jobActor = setup({
         signal.throwIfAborted();
         // Progress clears a suspect.
         if (job.suspect) await checkpoint(() => undefined);
-        if (isLeaving()) throw new SteppedBack('let the process end');
+        if (isLeaving()) throw new SteppedBack('released because the process stops');
         progressed();
       };
       const context: JobContext = { attempt, signal, checkpoint, goOn };

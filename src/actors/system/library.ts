@@ -55,11 +55,11 @@ export function superviseLibrary({ open, log, isAlone, maxBackoffMs, clock }: Li
     if (value !== 'serving') serving = null;
     const { reason: err, failures } = context;
     if (err instanceof LeaseEndedError || err instanceof ServedElsewhereError) {
-      if (value === 'breaking') log.warn({ reason: err.message }, 'the library is not served here any more');
+      if (value === 'breaking') log.warn({ reason: err.message }, 'this host no longer serves the library');
     } else if (value === 'breaking') log.error({ err }, 'the library cannot continue and is closed');
     // `opened` reports the failure of a single library.
-    else if (value === 'failed' && (wasOpen || !isAlone)) log.error({ err, failures }, 'the library is not open');
-    else if (value === 'over' && !isAlone) log.error({ err }, 'the library is not opened again before the next start');
+    else if (value === 'failed' && (wasOpen || !isAlone)) log.error({ err, failures }, 'the library cannot open');
+    else if (value === 'over' && !isAlone) log.error({ err }, 'the library stays closed until the next start');
     if (value === 'serving' && context.failures > 0) log.warn({}, 'the library is open again');
   });
   const settled = (...states: LibraryState[]) =>

@@ -199,7 +199,7 @@ async function inTime(state: Promise<IndexState>): Promise<IndexState> {
   }
 }
 
-const replaced = () => new DomainError('conflict', 'the text was replaced meanwhile');
+const replaced = () => new DomainError('conflict', 'the text has been replaced');
 
 /** Errors: DomainError `not_found`, or `conflict` if a refresh replaced the text. */
 async function* textParts(reader: StoreReader, no: number, from: number, to: number): AsyncGenerator<string> {

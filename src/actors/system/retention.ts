@@ -53,7 +53,7 @@ export function openRetention({ reader, commit, log, now, monotonic }: Retention
       isTold = isDoubted;
       const days = Math.round((at - trusted) / dayMs);
       if (isDoubted) log.warn({ last_event: new Date(trusted).toISOString() }, clockAheadText(days));
-      else log.info({}, 'the clock is trusted again: old rows are deleted');
+      else log.info({}, 'the clock is trusted again: deleting old rows');
     }
     const isNoted = written?.doubted === known.doubted && Math.abs(known.trusted - written.trusted) < noteEveryMs;
     if (!isNoted) {

@@ -2,11 +2,11 @@
  * The scheduler: claims due jobs into free places and runs one job actor per job. It looks when a commit makes a job
  * claimable, when a job ends or is due, and at least every `longestMs`. Each look also releases jobs of expired leases.
  *
- * recovering releases jobs left by the library's last opening
- * hindered the store failed (disk full): retries while the rest of the system serves
- * idle waits for a reason to look
- * claiming the writer claims; a new reason (`again`) leads to another look, a stop (`last`) to draining
- * draining no new claims; job actors were asked to stop; ends with the last of them
+ * recovering  releases jobs left by the library's last opening
+ * hindered    the store failed (disk full): retries while the rest of the system serves
+ * idle        waits for a reason to look
+ * claiming    the writer claims; a new reason (`again`) leads to another look, a stop (`last`) to draining
+ * draining    no new claims; job actors were asked to stop; ends with the last of them
  */
 import {
   type ActorRefFrom,
@@ -109,7 +109,7 @@ export function schedulerMachine(dependencies: SchedulerDependencies) {
         if (orphans.length > 0)
           log.warn(
             { jobs: orphans.length, kinds: [...new Set(orphans.map(({ kind }) => kind))] },
-            'jobs that were left running go back',
+            'jobs left running were released',
           );
       }),
       claim: fromPromise<Claimed, Context['running']>(async ({ input: running }) => {
@@ -125,8 +125,8 @@ export function schedulerMachine(dependencies: SchedulerDependencies) {
         // If more are left, the next look continues.
         if (drawn < drawnAtOnce) lastLook = at;
         if (drawn > 0)
-          log.warn({ jobs: drawn }, 'the clock was set back: jobs that waited for a later time are drawn in');
-        if (expired > 0) log.warn({ jobs: expired }, 'jobs whose lease was over go back');
+          log.warn({ jobs: drawn }, 'the clock was set back: jobs that waited for a later time are due now');
+        if (expired > 0) log.warn({ jobs: expired }, 'jobs with expired leases were released');
         if (hold === null || hold.places > 0) return claimed;
         return { ...claimed, nextDueAt: Math.min(claimed.nextDueAt ?? Infinity, at + hold.forMs) };
       }),

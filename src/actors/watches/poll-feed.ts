@@ -59,7 +59,7 @@ function feedSource<Item>({ fetch, read }: FeedSourceDependencies<Item>) {
     signal: AbortSignal,
   ): Promise<SourceReading<Item>> => {
     const polled = await pollAt(feed_url, watch, signal);
-    if ('announced' in polled) throw new JobError('not a feed: what the page announces is a page', { permanent: true });
+    if ('announced' in polled) throw new JobError('not a feed: the announced address is a page', { permanent: true });
     return { ...polled, feed_url };
   };
 

@@ -114,7 +114,7 @@ export function pollWatchHandler(dependencies: PollWatchDependencies): JobHandle
     const { items, leftOut = 0, ...reading } = await read;
     if (items === null) return notePolled(job.no, now(), { items: null, ...reading });
     if (leftOut !== (leftOutBefore.get(watch.no) ?? 0)) {
-      log.warn({ ...line, entries: leftOut }, 'entries without an address, which a watch leaves out');
+      log.warn({ ...line, entries: leftOut }, 'a watch skips entries without an address');
       leftOutBefore.set(watch.no, leftOut);
     }
 
@@ -166,11 +166,11 @@ export function pollWatchHandler(dependencies: PollWatchDependencies): JobHandle
   return async (job, context) => {
     const watch = reader.watches.ofJob(job.no);
     if (watch === undefined) {
-      throw new JobError('the watch was deleted, or polled again since', { permanent: true });
+      throw new JobError('the watch was deleted, or another poll has run', { permanent: true });
     }
     const completion = await poll(watch, job, context);
     if (watch.status === 'error')
-      log.info({ watch_id: idOf('watch', watch.no), kind: watch.kind }, 'the source of a watch is read again');
+      log.info({ watch_id: idOf('watch', watch.no), kind: watch.kind }, 'the source of a watch can be read again');
     return completion;
   };
 }

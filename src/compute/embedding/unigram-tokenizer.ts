@@ -52,11 +52,11 @@ export function openTokenizer(file: Uint8Array<ArrayBuffer>) {
   if (file.byteLength < HEADER_BYTES || head.getUint32(0, true) !== TOKENIZER_MAGIC)
     throw new RangeError('no tokenizer');
   const version = head.getUint32(4, true);
-  if (version !== TOKENIZER_VERSION) throw new RangeError(`a tokenizer of version ${version}`);
+  if (version !== TOKENIZER_VERSION) throw new RangeError(`the tokenizer has the unknown version ${version}`);
   const nodes = head.getUint32(8, true);
   const pieces = head.getUint32(12, true);
   const unknownScore = head.getFloat32(16, true) - UNKNOWN_PENALTY;
-  if (file.byteLength !== HEADER_BYTES + 5 * nodes + 4 * pieces) throw new RangeError('not all of a tokenizer');
+  if (file.byteLength !== HEADER_BYTES + 5 * nodes + 4 * pieces) throw new RangeError('the tokenizer is incomplete');
   const at = file.byteOffset + HEADER_BYTES;
   const base = new Int32Array(file.buffer, at, nodes);
   const score = new Float32Array(file.buffer, at + 4 * nodes, pieces);

@@ -51,7 +51,7 @@ export function normalizeDomain(input: string): string | { invalid: string } {
   const typed = input.trim();
   if (typed === '') return { invalid: 'domain must not be empty' };
   if (/[/?#@\\\s]/.test(typed)) return { invalid: 'domain must be a host name, without scheme, path or spaces' };
-  if (typed.includes('*')) return { invalid: 'domain must be without *: what is below it is meant, too' };
+  if (typed.includes('*')) return { invalid: 'domain must not contain *: subdomains are included' };
   const address = `http://${typed}`;
   if (isTooLongToRead(typed)) return { invalid: `domain must be a host ${tooLong.invalid}` };
   if (!URL.canParse(address)) return { invalid: 'domain must be a valid host name' };

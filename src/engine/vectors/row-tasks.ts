@@ -42,7 +42,7 @@ export function loadRows({ shared, file, keep }: { shared: SharedRows; file: Fil
 
 /** Reads a file into empty rows. Returns why it cannot be used, including read errors, or null. */
 export function readRows(rows: VectorRows, { path, bytes, sha256 }: FileToLoad): string | null {
-  if (endianness() !== 'LE') return 'written on a machine of another byte order';
+  if (endianness() !== 'LE') return 'written on a machine with another byte order';
   try {
     using opened = openedFile(path, 'r');
     const file = opened.descriptor;
@@ -51,7 +51,7 @@ export function readRows(rows: VectorRows, { path, bytes, sha256 }: FileToLoad):
     const headerBytes = new Uint8Array(header.buffer);
     if (!readInto(file, headerBytes)) return 'cut short';
     const [magic, version, dim, rowBytes, count] = header;
-    if (magic !== MAGIC || version !== VERSION) return 'no file of rows';
+    if (magic !== MAGIC || version !== VERSION) return 'not a file of rows';
     if (dim !== rows.dim || rowBytes !== rows.rowBytes) return 'another dimension';
     if (header.byteLength + count * rowBytes !== bytes) return 'another count';
     const target = rows.allocate(count);

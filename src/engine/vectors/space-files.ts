@@ -101,7 +101,7 @@ export async function openSpaceFiles(options: SpaceFilesOptions) {
 /** Why the manifest belongs to another space; null if it does not. */
 function foreignness(found: z.infer<typeof spaceManifest>, options: SpaceFilesOptions): string | null {
   const { storeId, modelId, dim } = options;
-  if (found.format !== 4) return 'of an earlier version';
+  if (found.format !== 4) return 'from an earlier version';
   if (found.store_id !== storeId) return `of another store, ${found.store_id}`;
   if (found.model_id !== modelId) return `of another model, ${found.model_id}`;
   if (found.dim !== dim) return `of ${found.dim} dimensions, not ${dim}`;

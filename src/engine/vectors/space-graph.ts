@@ -2,8 +2,8 @@
  * The neighbour graph of a vector space: when it is built, its file, its searcher. It is a cache of the rows and may be
  * deleted at any time; searches are then exact. Opening, deleting and copying of rows run one at a time (`inTurn`). A
  * build, which takes minutes, runs next to them and can be stopped.
- * graph/graph.hnsw (graph-file.ts), graph/next.hnsw while it is written
- * graph/graph.json: checksum and labels of graph.hnsw, which is deleted if they are missing or wrong
+ *   graph/graph.hnsw (graph-file.ts), graph/next.hnsw while it is written
+ *   graph/graph.json: checksum and labels of graph.hnsw, which is deleted if they are missing or wrong
  */
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, rename, rm } from 'node:fs/promises';
@@ -72,7 +72,7 @@ function startGrowth() {
     signal: controller.signal,
     stop(): void {
       Atomics.store(flags, 0, 1);
-      controller.abort(new Error('the graph is not wanted any more'));
+      controller.abort(new Error('the graph is no longer needed'));
     },
     /** Resolves when no thread writes the file any more. */
     async ended(): Promise<void> {
@@ -221,7 +221,7 @@ export function spaceGraph({
         const facts = await readFacts();
         if (facts === null) return deleteFiles();
         if (await worker.run('isIntact', { path, sha256: facts.sha256 }, { signal })) return use(facts, signal);
-        log.warn({ model: modelId }, 'vector space: a damaged graph is built again');
+        log.warn({ model: modelId }, 'vector space: rebuilding a damaged graph');
         await deleteFiles();
       });
     },

@@ -43,7 +43,7 @@ export function segmentFiles({ dir, storeId, worker, log, noteLabels }: SegmentF
     ours: segmentName,
     filesOf: ({ segments }) => segments.map(({ file }) => file),
     foreign: ({ store_id }) => (store_id === storeId ? null : 'of another store'),
-    told: ([file], reason) => log.warn({ file, reason }, 'sparse index: file set aside, its chunks are indexed again'),
+    told: ([file], reason) => log.warn({ file, reason }, 'sparse index: file set aside, indexing its chunks again'),
     noteLabels,
   });
   let saved = new Map<number, SegmentEntry>();
@@ -60,10 +60,10 @@ export function segmentFiles({ dir, storeId, worker, log, noteLabels }: SegmentF
   const read = async (entry: SegmentEntry): Promise<Segment | undefined> => {
     try {
       const found = await worker.run('readSegment', folder.path(entry.file));
-      if (found.segment.byteLength !== entry.bytes) throw new Error('its size is not the manifest’s');
-      if (found.sha256 !== entry.sha256) throw new Error('its checksum is not the manifest’s');
+      if (found.segment.byteLength !== entry.bytes) throw new Error('its size differs from the manifest');
+      if (found.sha256 !== entry.sha256) throw new Error('its checksum differs from the manifest');
       const segment = openSegment(found.segment);
-      if (segment.docs !== entry.docs) throw new Error('its number of documents is not the manifest’s');
+      if (segment.docs !== entry.docs) throw new Error('its number of documents differs from the manifest');
       return segment;
     } catch (error) {
       lost = true;

@@ -35,7 +35,7 @@ const HEADER_BYTES = 64;
 export interface Segment {
   readonly buffer: SharedArrayBuffer;
   readonly docs: number;
-  /** In 1/UNITS, including deleted documents. */
+  /** Total in 1/UNITS, including deleted documents. */
   readonly totalLength: number;
   readonly labels: Uint32Array;
   readonly lengths: Uint32Array;
@@ -44,7 +44,7 @@ export interface Segment {
   readonly peaks: Uint32Array;
   readonly postings: Uint32Array;
   readonly runStarts: Uint32Array;
-  /** Neighbouring documents of a page follow each other without the overlap. */
+  /** Adjacent documents of a page follow each other, without the overlap. */
   readonly runs: Uint8Array;
   /** The word list that the searcher uses. */
   readonly list: WordList | null;
@@ -100,7 +100,7 @@ export function openSegment(buffer: SharedArrayBuffer, list: WordList | null = n
   if (version !== VERSION) throw new SegmentFormatError(`version ${version}`);
   const counts = Object.fromEntries(counted.map((name, at) => [name, numbers[at]])) as SegmentCounts;
   if (counts.docs > MAX_SEGMENT_DOCS || layout(counts).bytes !== buffer.byteLength) {
-    throw new SegmentFormatError(`${buffer.byteLength} bytes are not what the counts ask for`);
+    throw new SegmentFormatError(`${buffer.byteLength} bytes do not match the counts`);
   }
   return { ...viewSegment(buffer, counts), list };
 }
@@ -207,7 +207,7 @@ export function allocateSharedBytes(length: number): SharedArrayBuffer {
  */
 export interface Deletions {
   readonly buffer: SharedArrayBuffer;
-  /** The number of bits set; changes last, so values computed under another count are stale. */
+  /** The number of bits set. It changes last, so values computed at another count are stale. */
   readonly count: Int32Array;
   /** The sum of the documents' weighted lengths, in 1/UNITS. */
   readonly deletedLength: Float64Array;

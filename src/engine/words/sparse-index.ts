@@ -236,7 +236,7 @@ export class SparseIndex {
         await this.#replace(ids);
       }
     }).catch((error) =>
-      this.#options.log.error({ err: error }, 'sparse index: merge failed, tried again with the next change'),
+      this.#options.log.error({ err: error }, 'sparse index: merge failed; trying again after the next change'),
     );
   }
 

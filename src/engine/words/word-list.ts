@@ -20,7 +20,7 @@ export function loadWordList(path = installedPath): SharedArrayBuffer {
     return buffer;
   } catch (error) {
     const reason = `the word list at ${path} cannot be used: ${errorMessage(error)}`;
-    throw new OperatorError('word_list', `${reason}. It is a part of readback: install it again`, { cause: error });
+    throw new OperatorError('word_list', `${reason}. It is part of readback: reinstall readback`, { cause: error });
   }
 }
 

@@ -21,7 +21,7 @@ export const sessionRoutes: RouteGroup = (app, { access: known }) => {
     '/v1/codes',
     needsWrite({
       operationId: 'create_code',
-      summary: 'Make a one-time code: to sign a browser in, or to pair an extension',
+      summary: 'Create a one-time code to sign in a browser or to pair an extension',
       description:
         'A `session` code is valid for 60 seconds. A `pair` code has eight characters and is valid for 10 minutes. `scopes` are those of the new session or token; by default the caller’s. A library has at most 20 codes of each purpose.',
       body: access.createCodeRequest,

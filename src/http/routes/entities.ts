@@ -53,7 +53,7 @@ export const entityRoutes: RouteGroup = (app, context) => {
   post('/v1/entities/:ref/reject', 'entity.reject', {
     operationId: 'reject_entity_merge',
     summary: 'Note that two names are not one',
-    description: 'They are suggested no more, and never merged automatically. 409 where they are one, or of two types.',
+    description: 'They are never suggested or merged automatically again. 409 if they are one, or of two types.',
     tags: ['entities'],
     body: entity.mergeEntityRequest,
     answer: entity.entityMergeResponse,
@@ -62,9 +62,9 @@ export const entityRoutes: RouteGroup = (app, context) => {
 
   get('/v1/admin/entity-suggestions', 'entity.suggestions', {
     operationId: 'list_entity_suggestions',
-    summary: 'Pairs of names that may be one, the most alike first',
+    summary: 'Pairs of similar names, most similar first',
     description:
-      'Within `entity.edit_distance_threshold` or `entity.cosine_threshold`. Accepted by merging them, else rejected.',
+      'Within `entity.edit_distance_threshold` or `entity.cosine_threshold`. Merge a pair to accept it; otherwise reject it.',
     tags: ['entities'],
     querystring: entity.entitySuggestionListQuery,
     answer: entity.entitySuggestionListResponse,

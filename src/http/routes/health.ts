@@ -9,7 +9,7 @@ const ready = z.strictObject({
   status: z.literal('ready'),
   features: z.strictObject({ batch_ingest: z.literal(true), batch_status: z.literal(true) }),
   index: z.strictObject({
-    state: z.enum(['whole', 'rebuilding']).describe('rebuilding: searches lack what is still to be brought back'),
+    state: z.enum(['whole', 'rebuilding']).describe('rebuilding: searches miss content that is not restored yet'),
     indexed_chunks: z.int(),
     total_chunks: z.int(),
   }),
@@ -56,7 +56,7 @@ export const healthRoutes: RouteGroup = (app, { readiness }) => {
         const features = { batch_ingest: true as const, batch_status: true as const };
         return { status: 'ready' as const, features, index };
       } catch (error) {
-        if (!reply.raw.destroyed) request.log.warn({ err: error }, 'the system does not tell its readiness');
+        if (!reply.raw.destroyed) request.log.warn({ err: error }, 'the system does not report its readiness');
         return unreadiness('metadata store unavailable');
       }
     },

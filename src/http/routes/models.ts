@@ -56,7 +56,7 @@ export const modelRoutes: RouteGroup = (app, context) => {
   remove('/v1/models/:model_id', 'model.retire', {
     operationId: 'delete_model',
     summary: 'Delete a model with its vectors and files',
-    answer: z.null().describe('it is gone'),
+    answer: z.null().describe('it is deleted'),
     status: 204,
     errors: [409],
   });

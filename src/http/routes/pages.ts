@@ -110,7 +110,7 @@ export const pageRoutes: RouteGroup = (app, context) => {
       operationId: 'edit_page',
       summary: "Change a page's tags, note and highlights",
       description:
-        'They are in `metadata`, and found by searches once a job has indexed them. Missing fields stay unchanged. Imports add nothing that was removed.',
+        'They are stored in `metadata`; searches find them after a job has indexed them. Missing fields stay unchanged. Imports do not add removed ones again.',
       params: pageParams,
       body: page.pageEditRequest,
       response: { 200: page.pageEditResponse, ...errorAnswers(404, 422) },
@@ -118,8 +118,7 @@ export const pageRoutes: RouteGroup = (app, context) => {
     async ({ params, body }, reply) => {
       const ask = asking(reply);
       const { results } = await ask('page.edit', { ...body, page_ids: [params.page_id] });
-      if (results[0].outcome === 'too_large')
-        throw new DomainError('invalid', 'the page has no room for more metadata');
+      if (results[0].outcome === 'too_large') throw new DomainError('invalid', 'the metadata would be too large');
       const { page_id, metadata } = await ask('page.get', params);
       return { page_id, metadata };
     },
@@ -136,7 +135,7 @@ export const pageRoutes: RouteGroup = (app, context) => {
     operationId: 'refresh_pages',
     summary: 'Fetch the text of up to 500 pages again',
     description:
-      'Each gets a `fetch_and_index` job; a page whose job is dead has that one retried. The stored text is found until the new one replaces it, and stays if the fetch fails. Visits, tags, notes and highlights are kept.',
+      'Each page gets a `fetch_and_index` job, or its dead job is retried. Searches use the stored text until the new one replaces it; it stays if the fetch fails. Visits, tags, notes and highlights are kept.',
     body: page.pageRefreshRequest,
     answer: page.pageRefreshResponse,
   });

@@ -100,7 +100,7 @@ export const searchRoutes: RouteGroup = (app, context) => {
 
   get('/v1/search/suggest', 'search.suggest', {
     operationId: 'search_suggest',
-    summary: 'What a query being typed may mean',
+    summary: 'Suggestions for a query being typed',
     description:
       'Earlier queries, pages, domains, entities and clusters whose words begin with the words of `q`: at most 8. Earlier queries are those of the query log that still have a page. A `q` with operators has earlier queries only.',
     querystring: search.suggestQuery,

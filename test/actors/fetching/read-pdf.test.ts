@@ -126,7 +126,7 @@ test('an unnamed file is read by its mark only', async () => {
     assert.equal((await read(bytes, reader, type)).text, sentence(1));
     await assert.rejects(read(Buffer.from('PK'), reader, type), { message: `unsupported content type ${type}` });
   }
-  await assert.rejects(read(Buffer.from('<html>'), reader), { message: 'is not a PDF, although it says so' });
+  await assert.rejects(read(Buffer.from('<html>'), reader), { message: /^is not a PDF, although its/ });
 });
 
 test('hostile PDFs end with a reason, and the next one is read', async () => {

@@ -99,7 +99,7 @@ test('a rewrite that finds no room is told, tried again, and only then the pages
   assert.equal(rewrites, done, 'one rewrite was enough');
 });
 
-test('nothing is served before an interrupted purge is done: what fails is told and tried again', async () => {
+test('before the service starts an interrupted purge is done: what fails is told and tried again', async () => {
   await using temporary = await interrupted();
   let full = true;
   let tries = 0;
@@ -112,7 +112,7 @@ test('nothing is served before an interrupted purge is done: what fails is told 
   });
   await until(() => tries >= 2, 'it was tried again');
   assert.deepEqual(hosted.events, [], 'it is not ready');
-  const told = lines.filter(({ msg }) => msg.includes('nothing is served before'));
+  const told = lines.filter(({ msg }) => msg.includes('before the service starts'));
   assert.ok(told.length >= 1 && JSON.stringify(told[0]).includes('5 bytes free'));
   full = false;
   await hosted.told('ready');
@@ -133,7 +133,7 @@ test('what else an earlier process left is tried again beside the service', asyn
   });
   await hosted.told('ready');
   await until(() => asked === 3, 'it was tried again');
-  assert.equal(lines.filter(({ msg }) => msg.includes('tried again')).length, 2);
+  assert.equal(lines.filter(({ msg }) => msg.includes('trying again')).length, 2);
   await hosted.stop();
 });
 
@@ -174,7 +174,7 @@ test('a long start says how many pages are left', async (t) => {
   });
   await until(() => isHeld, 'the first slice is under way');
   t.mock.timers.tick(progressMs);
-  const told = () => lines.filter(({ msg }) => msg === 'erasing what was being forgotten');
+  const told = () => lines.filter(({ msg }) => msg === 'continuing an interrupted forget');
   const [{ rules_left, pages_left }, ...others] = told();
   assert.deepEqual([rules_left, pages_left, others], [1, 3, []]);
   gate.resolve();

@@ -7,7 +7,7 @@ import type { CommitHistory } from '../../../src/store/stored-rows.ts';
 import { temporaryFolder } from '../../scope.ts';
 import { keptLog } from '../quiet-log.ts';
 
-const rebuilt = ['the store may be older than its index files: they are built again'];
+const rebuilt = ['the store may be older than its index files: rebuilding them'];
 /** An index folder with a file on every side; `open` gives the messages that it logged beside the mark. */
 function indexFolder(t: TestContext) {
   const dir = temporaryFolder(t);
@@ -84,7 +84,7 @@ test('a mark that cannot be read stops no start and takes no file away, and the 
   const blocked = indexFolder(t);
   mkdirSync(join(blocked.path, 'inside'), { recursive: true });
   const { mark, said } = await blocked.open(1);
-  assert.deepEqual(said, ['how far the labels of the index files go cannot be read: it is noted again']);
+  assert.deepEqual(said, ['the label bound of the index files cannot be read: writing it again']);
   assert.equal(blocked.left(), 3);
   await mark.raise(5);
   assert.equal(readFileSync(blocked.path, 'utf8'), '5');

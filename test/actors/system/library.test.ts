@@ -53,7 +53,7 @@ test('who asks before it is open, and while it broke, is told to come back; then
   await settled();
   assert.equal(await ask(), '2 answers page.get');
   assert.equal(openings.map(({ again }) => again).join(), 'false,true');
-  const told = ['the library cannot continue and is closed', 'the library is not open', 'the library is open again'];
+  const told = ['the library cannot continue and is closed', 'the library cannot open', 'the library is open again'];
   assert.deepEqual(pluck(lines, 'msg'), told);
   await supervised.close();
   assert.deepEqual([supervised.state(), closings[1].closed], ['closed', true]);
@@ -73,7 +73,7 @@ test('that another host took it is told in one line, without a stack', async () 
   const logged = [level < 50, line, others];
   assert.deepEqual(logged, [
     true,
-    { reason: 'another host has it', msg: 'the library is not served here any more' },
+    { reason: 'another host has it', msg: 'this host no longer serves the library' },
     [],
   ]);
 });

@@ -39,7 +39,7 @@ test('equal addresses have one canonical form', () => {
   for (const [url, expected] of Object.entries(cases)) assert.equal(canonical(url), expected);
 });
 
-test('tracking parameters are dropped by name, whatever their case or escapes, and nothing else is', () => {
+test('tracking parameters are dropped by name, ignoring case or escapes, and nothing else is', () => {
   const cases: Record<string, string> = {
     'https://example.com/?utm_source=a&id=1&UTM_Medium=b&fbclid=c': 'https://example.com/?id=1',
     'https://example.com/?gclid=1&ref=2&si=3': 'https://example.com/',

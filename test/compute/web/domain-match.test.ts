@@ -69,7 +69,7 @@ test('what is not a host is refused with the cause', () => {
       { invalid: 'domain must be a host without empty labels' },
       { invalid: 'domain must be a host without empty labels' },
       { invalid: 'domain must be a valid host name' },
-      { invalid: 'domain must be without *: what is below it is meant, too' },
+      { invalid: 'domain must not contain *: subdomains are included' },
     ],
   );
 });

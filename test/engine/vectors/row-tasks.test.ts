@@ -61,7 +61,7 @@ test('a file that is not the one saved gives its fault and no rows', (t) => {
   const cases: [fault: RegExp, content: Buffer, changes?: Partial<typeof file>, dim?: number][] = [
     [/another size/, whole.subarray(0, -1)],
     [/cut short/, Buffer.alloc(0), { bytes: 0 }],
-    [/no file of rows/, otherVersion],
+    [/not a file of rows/, otherVersion],
     [/another dimension/, whole, {}, DIM + 1],
     [/another count/, whole.subarray(0, -1), { bytes: whole.length - 1 }],
     [/another checksum/, flipped],

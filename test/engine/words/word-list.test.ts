@@ -23,9 +23,9 @@ test('a file that is missing or damaged is refused with its path, the reason and
   };
   const whole = readFileSync(join(import.meta.dirname, '../../../models/words.txt'));
   for (const [path, message] of [
-    [join(folder, 'missing'), /missing cannot be used: ENOENT.*install it again$/],
-    [folder, /cannot be used: EISDIR.*install it again$/],
-    [written('short', whole.subarray(0, -8)), /short cannot be used: wrong checksum.*install it again$/],
+    [join(folder, 'missing'), /missing cannot be used: ENOENT.*reinstall readback$/],
+    [folder, /cannot be used: EISDIR.*reinstall readback$/],
+    [written('short', whole.subarray(0, -8)), /short cannot be used: wrong checksum.*reinstall readback$/],
   ] as const) {
     assert.throws(
       () => loadWordList(path),

@@ -299,7 +299,7 @@ test('a page on which the service fails is set aside once it takes others, where
       `page ${at}`,
     );
     const [{ reason }] = await database.getAll('items');
-    assert.match(reason ?? '', /takes other pages.*internal error/);
+    assert.match(reason ?? '', /accepts other pages.*internal error/);
     service.answer = () => failing;
     for (let number = 30; number < 40; number++) await enqueue(database, pageNo(number), room);
     for (let run = 0; run < 8; run++) now = (await sendQueue(sendTo(database, service, now)))?.notBefore ?? 0;
@@ -350,7 +350,7 @@ test('a page that makes the service break off is set aside once it takes others'
     await runs(database, service, 20);
     assert.deepEqual([await refusedOf(database), service.visits.size], [[pageNo(at).url], 29], `page ${at}`);
     const [{ reason }] = await database.getAll('items');
-    assert.match(reason ?? '', /takes other pages.*connection was reset/);
+    assert.match(reason ?? '', /accepts other pages.*connection was reset/);
   }
 });
 
