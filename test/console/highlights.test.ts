@@ -33,8 +33,9 @@ test('a highlight is found where it is, where its context is, with other white s
 });
 
 test('a text is cut into headings, items, quotes, rows and lines, also where it has millions of them', () => {
-  const text = '\nHerons\nOne fish.\nTwo.\n\n\n- a\n- b\n\n> one\n>\n> > two\n>>> three\n\n   > ok\n\nx\ty\nz\n \n';
-  const lines = linesOf(text, new Set(['Herons', null]));
+  const text =
+    '\nHerons\nOne fish.\nTwo.\n\n\n- a\n- b\n\n> one\n>\n> > two\n>>> three\n\n   > ok\n\nx\ty\nz\n \n\n## Eels\n# a comment\n';
+  const lines = linesOf(text, new Set(['Herons', 'Eels']));
   assert.deepEqual(
     lines.map(({ start, end, kind, follows }) => [text.slice(start, end), kind, follows]),
     [
@@ -49,6 +50,8 @@ test('a text is cut into headings, items, quotes, rows and lines, also where it 
       ['ok', 'prose-quote', false],
       ['x\ty', 'prose-row', false],
       ['z', 'prose-row', true],
+      ['Eels', 'prose-heading', false],
+      ['# a comment', '', true],
     ],
   );
   assert.equal(linesOf('ab\n'.repeat(5_000_000), new Set()).length, 5_000_000);

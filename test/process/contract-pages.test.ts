@@ -225,7 +225,7 @@ test('the text of HTML is extracted before the answer, and a page without text i
 <p>${'It eats frogs, and eels where there are any left in the river. '.repeat(8)}</p></article></body></html>`,
   });
   const { body: page } = await shared.get<PageResponse>(`/v1/pages/${id}`);
-  assert.equal(page.title, 'Herons at dawn');
+  assert.deepEqual([page.title, page.headings], ['Herons at dawn', ['What it eats']]);
   assert.match(page.body_text ?? '', /stands in the shallow water/);
   assert.doesNotMatch(page.body_text ?? '', /<p>|Contact/);
   await shared.service.settled([id]);

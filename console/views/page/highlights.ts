@@ -14,10 +14,12 @@ interface Line extends Range {
 const item = /^\s*(?:[-•*]|\d{1,3}[.)]) /;
 /** A quoted line, unlike a prompt such as `>>> x`. */
 const quote = /^ {0,3}(?:>(?: +|$))+/;
+/** Of Markdown. */
+const heading = /^ {0,3}#{1,6} +/;
 const aligned = /\t|^ {2}/m;
 
-/** Lines in the form of the extraction: list items have markers, table rows tabs. Quotes start after their `>`. */
-export function linesOf(text: string, headings: ReadonlySet<string | null>): Line[] {
+/** Lines in the form of the extraction: list items have markers, table rows tabs. Quotes start after their `>`, headings after their `#`. */
+export function linesOf(text: string, headings: ReadonlySet<string>): Line[] {
   const lines: Line[] = [];
   let start = 0;
   for (const block of text.split('\n\n')) {
@@ -25,8 +27,9 @@ export function linesOf(text: string, headings: ReadonlySet<string | null>): Lin
     const { length: before } = lines;
     for (const line of block.split('\n')) {
       const end = start + line.length;
-      const { length: marker } = quote.exec(line)?.[0] ?? '';
-      const isHeading = headings.has(line.trim());
+      const { length: hashes } = heading.exec(line)?.[0] ?? '';
+      const isHeading = headings.has(line.slice(hashes).trim());
+      const { length: marker } = (isHeading ? heading : quote).exec(line)?.[0] ?? '';
       const listed = item.test(line) ? 'prose-item' : other;
       const kind = isHeading ? 'prose-heading' : marker > 0 ? 'prose-quote' : listed;
       if (line.slice(marker).trim() !== '')

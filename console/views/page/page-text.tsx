@@ -23,7 +23,7 @@ interface Mark extends Range {
 interface Props {
   text: string;
   /** Titles of its sections. */
-  headings: ReadonlySet<string | null>;
+  headings: ReadonlySet<string>;
   passage: Range | null;
   /** Key of the requested passage. */
   asked: string;

@@ -60,7 +60,7 @@ function OnePage({ pageId }: { pageId: string }) {
   useTitle(page.data && nameOf(page.data));
   const highlights = useMemo(() => [page.data?.metadata?.highlights ?? []].flat(), [page.data?.metadata]);
   const text = page.data?.body_text ?? '';
-  const headings = useMemo(() => new Set(chunks.data?.chunks.map(({ section_title }) => section_title)), [chunks.data]);
+  const headings = useMemo(() => new Set(page.data?.headings), [page.data]);
   const places = useMemo(() => highlights.map((each) => placeOf(text, each)), [highlights, text]);
   const edit = editorOf(path, page);
   const isFailing = page.data?.status === 'failed' || page.data?.status === 'dead';
