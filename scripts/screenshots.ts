@@ -43,7 +43,7 @@ const viewsWith = (page: string): readonly [string, string, string][] => [
   ['sources', 'sources', '.drop'],
   ['jobs', 'jobs', '.job-row'],
   ['models', 'models', '.row'],
-  ['system', 'system', '.chart canvas'],
+  ['system', 'system', '.tile'],
 ];
 const forDocs = new Set([
   'search-light-1280',

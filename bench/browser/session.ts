@@ -685,7 +685,7 @@ const views = [
   ['sources', '.drop'],
   ['jobs', '.job-row'],
   ['models', '.row'],
-  ['system', '.chart canvas'],
+  ['system', '.tile'],
 ] as const;
 
 async function measureTasks(tasks: readonly Task[], person: Person) {

@@ -24,7 +24,7 @@ import { currentPart, currentView, kept, type LeftBy, linksTo, linkTo, returns, 
 import { Brand, holder, SignInDialog, SignInPage, SwitchDialog } from './session.tsx';
 import { ShareDialog } from './share.tsx';
 import { nextTheme, theme } from './theme.ts';
-import { type ViewEntry, views } from './views.ts';
+import { type ViewEntry, viewGroups, views } from './views.ts';
 
 const components: Record<string, ComponentType> = {
   search: SearchView,
@@ -90,18 +90,15 @@ function Frame() {
             </button>
           </div>
           <nav id="nav" class={isOpen ? 'nav nav-open' : 'nav'} aria-label="Views">
-            <NavGroup
-              title="Your reading"
-              entries={views.filter(({ group }) => group === 'look')}
-              current={view}
-              onGo={close}
-            />
-            <NavGroup
-              title="Library"
-              entries={views.filter(({ group }) => group === 'keep')}
-              current={view}
-              onGo={close}
-            />
+            {viewGroups.map((title) => (
+              <NavGroup
+                key={title}
+                title={title}
+                entries={views.filter(({ group }) => group === title)}
+                current={view}
+                onGo={close}
+              />
+            ))}
             <div class="side-end">
               <ThemeButton />
               <button

@@ -17,7 +17,7 @@ const views = [
   ['sources', '.drop'],
   ['jobs', '.job-row'],
   ['models', '.row'],
-  ['system', '.chart canvas'],
+  ['system', '.tile'],
 ] as const;
 const [escapeKey, enter, down] = ['\uE00C', '\uE007', '\uE015'];
 

@@ -1,5 +1,5 @@
 /** Resource usage of the last day. */
-import { useMemo } from 'preact/hooks';
+import { useMemo, useState } from 'preact/hooks';
 import type { MetricsTimeseriesResponse } from '../../../src/domain/admin.ts';
 import { get } from '../../api/client.ts';
 import { useLoad } from '../../api/load.ts';
@@ -24,14 +24,16 @@ const metrics: readonly Shown[] = [
 const dayMs = 86_400_000;
 
 export function Growth() {
+  const [isOpen, setOpen] = useState(false);
   return (
-    <section class="block" aria-labelledby="growth">
-      <h2 id="growth">Diagnostics: the last day</h2>
-      <div class="charts">
-        {metrics.map((each) => (
-          <Metric key={each.metric} {...each} />
-        ))}
-      </div>
+    <section class="block" aria-label="Diagnostics">
+      <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+        <summary>
+          <h2>Diagnostics</h2>
+        </summary>
+        <p class="quiet">The last day.</p>
+        <div class="charts">{isOpen && metrics.map((each) => <Metric key={each.metric} {...each} />)}</div>
+      </details>
     </section>
   );
 }

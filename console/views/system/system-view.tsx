@@ -119,7 +119,7 @@ function Health({ ready, isAway, summary }: HealthProps) {
               ))}
         </Tile>
         <Tile name="Deletion" state={left === 0 ? 'ok' : 'live'} value={left === 0 ? 'Done' : count(left)}>
-          {left === 0 ? `${count(tombstones.verified)} verified` : 'being verified'}
+          {left === 0 ? 'no deleted page is left on the disk' : 'pages still to be erased from the disk'}
         </Tile>
       </dl>
     </section>
