@@ -185,6 +185,11 @@ function isBack(): void {
   epoch.value++;
 }
 
+/** Instead of waiting for the next poll. */
+export async function tryNow(): Promise<void> {
+  if ((await lives()) && connection.value === 'lost') isBack();
+}
+
 async function lives(): Promise<boolean> {
   try {
     return (await fetch('/readyz', { cache: 'no-store' })).ok;

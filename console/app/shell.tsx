@@ -1,9 +1,9 @@
 /** The frame: navigation, view, status bars, notices and dialogs. */
 import { type ComponentType, Fragment } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { connection, session } from '../api/client.ts';
+import { connection, session, tryNow } from '../api/client.ts';
 import { Icon } from '../ui/icon.tsx';
-import { Waiting } from '../ui/parts.tsx';
+import { ActButton, Waiting } from '../ui/parts.tsx';
 import { AskView } from '../views/ask/ask-view.tsx';
 import { JobsView } from '../views/jobs/jobs-view.tsx';
 import { MapView } from '../views/map/map-view.tsx';
@@ -137,7 +137,10 @@ function Frame() {
           {connection.value === 'lost' && (
             <div class="bar bar-warn" role="alert">
               <span class="spinner" aria-hidden="true" />
-              The service does not answer. Trying again…
+              <span>The service does not answer. Trying again…</span>
+              <ActButton class="button button-small" act={tryNow}>
+                Try now
+              </ActButton>
             </div>
           )}
           <FillLine />
