@@ -137,7 +137,7 @@ function pathOf(address: string): string {
 
 export const route = computed<Route>(() => {
   const path = pathOf(fragment.value);
-  const query = fragment.value.split('?', 2)[1] ?? '';
+  const query = fragment.value.split('?').slice(1).join('?');
   const [view, part = ''] = path.split('/', 2);
   return { view: view === '' ? 'search' : view, part: decode(part), params: new URLSearchParams(query) };
 });
