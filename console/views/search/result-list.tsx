@@ -19,7 +19,7 @@ import { SimilarPages } from '../page/similar-pages.tsx';
 import { type Criteria, filterless, linkOf, stateNames } from './criteria.ts';
 import { Judge } from './judge.tsx';
 import { SelectedPages } from './selection.tsx';
-import { type Found, maxCounted, shownOf } from './use-search.ts';
+import { type Found, isBelow, maxCounted, shownOf } from './use-search.ts';
 import { Why } from './why.tsx';
 
 interface Props {
@@ -72,6 +72,7 @@ export function ResultList({ found, busy, moreError, criteria, toBox, more, agai
   const fold = shownOf(results, found);
   const shown = results.slice(0, showsWeak ? results.length : fold).filter(isLeft);
   const weak = results.slice(fold).filter(isLeft).length;
+  const isWeak = found.isByRelevance && !found.isPassing && results.every(({ relevance }) => isBelow(relevance));
   const chosen = shown.filter(({ page_id }) => selected.includes(page_id));
   /** `isRange`: also selects everything between the last selection and this. */
   const select = (id: string, isRange: boolean) => {
@@ -117,6 +118,7 @@ export function ResultList({ found, busy, moreError, criteria, toBox, more, agai
     <>
       <Corrected found={found} criteria={criteria} change={change} />
       <Ignored found={found} />
+      {isWeak && <p class="corrected">No close matches. These pages are less relevant.</p>}
       <ol ref={list} class="result-list" onKeyDown={onKeyDown}>
         {shown.map((result) => (
           <Result

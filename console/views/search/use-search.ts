@@ -53,12 +53,14 @@ export interface Found extends SearchResponse {
   tookMs: number;
 }
 
+export const isBelow = (relevance: number | null): boolean => (relevance ?? 1) < fairRelevance;
+
 /** Shows results up to the last good one, or the last that an earlier answer has shown; all if none is good. */
 export function shownOf(
   results: readonly PageResult[],
   { isByRelevance, seen }: Pick<Found, 'isByRelevance' | 'seen'>,
 ) {
-  const isShown = ({ page_id, relevance }: PageResult) => (relevance ?? 1) >= fairRelevance || seen.includes(page_id);
+  const isShown = ({ page_id, relevance }: PageResult) => !isBelow(relevance) || seen.includes(page_id);
   const shown = isByRelevance ? results.findLastIndex(isShown) + 1 : 0;
   return shown === 0 ? results.length : shown;
 }
