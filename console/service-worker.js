@@ -20,13 +20,10 @@ const away = [502, 503, 504];
 
 /** Without the query, so that a shared address is not sent. Redirects of a proxy are the browser's to follow. */
 async function openPage() {
-  const [{ value: answer, reason }, { value: kept }] = await Promise.allSettled([
-    fetch('/', { redirect: 'manual' }),
-    caches.match('/'),
-  ]);
-  if (kept !== undefined && (answer === undefined || away.includes(answer.status))) return kept;
-  if (answer === undefined) throw reason;
-  return answer;
+  const asked = fetch('/', { redirect: 'manual' });
+  const answer = await asked.catch(() => undefined);
+  if (answer !== undefined && !away.includes(answer.status)) return answer;
+  return (await caches.match('/')) ?? asked;
 }
 
 addEventListener('fetch', (event) => {
