@@ -102,7 +102,7 @@ export function KeysDialog() {
   return (
     <dialog
       ref={dialog}
-      class="dialog"
+      class="dialog dialog-wide"
       aria-labelledby="keys-title"
       onClose={() => {
         keysShown.value = false;

@@ -49,7 +49,7 @@ export function KnownModels() {
                 <tr key={model.name}>
                   <th scope="row">{model.name}</th>
                   <td>{Object.keys(model.names).join(', ')}</td>
-                  <td>{vectorsOf(model)}</td>
+                  <td class="words">{vectorsOf(model)}</td>
                   <td class="number">{model.memory_mb !== null && `${count(model.memory_mb)} MB`}</td>
                   <td class="number">
                     {model.parameters_millions !== null && `${count(model.parameters_millions)} M`}
