@@ -19,7 +19,7 @@ import { isRunning, isWaiting, maySendTo, type Turn, useAsk, writtenIn } from '.
 
 type Change = (part: Partial<Criteria>) => void;
 
-const lead = 'Sentences from what you have read answer. “When did I read about …?” lists pages by date.';
+const lead = 'Answers are sentences from your pages. “When did I read about …?” lists pages by date.';
 
 export function AskView() {
   const criteria = criteriaOf(route.value.params);

@@ -28,7 +28,7 @@ export function PageMap() {
         <ViewHead title="Map" />
         <Empty icon="map" title="No map yet">
           <p>
-            It is drawn when topics are found: <a href={linkTo('topics')}>Topics</a>.
+            The map is drawn once there are <a href={linkTo('topics')}>topics</a>.
           </p>
         </Empty>
       </div>

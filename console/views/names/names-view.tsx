@@ -116,7 +116,7 @@ function NameList() {
       <Fault error={error} retry={reload} />
       {data !== undefined && names.length === 0 && (
         <Empty icon="names" title={asked === '' ? 'No names yet' : 'Name not found'}>
-          {asked === '' && <p>They are found while the encoder reads a page, after it is indexed.</p>}
+          {asked === '' && <p>Names are found soon after pages are added.</p>}
         </Empty>
       )}
       <ul class="tags name-tags">

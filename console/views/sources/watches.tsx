@@ -52,7 +52,7 @@ export function Watches() {
       <Fault error={error} retry={reload} />
       {data !== undefined && watches.length === 0 && (
         <Empty icon="sources" title="No feeds yet">
-          <p>What a feed, podcast or channel publishes is fetched, read and found as if you had read it.</p>
+          <p>New items of a feed, podcast or channel are fetched and made searchable.</p>
         </Empty>
       )}
       <ul class="rows">
