@@ -103,7 +103,8 @@ export class ServiceError extends CliError {
   readonly retryAfterS: number | null;
 
   constructor(status: number, detail: string, retryAfterS: number | null) {
-    super(exitCodes.failed, `the service answered ${status}: ${detail}${status === 401 ? tokenHint : ''}`);
+    const who = status >= 500 ? `the service answered ${status}: ` : '';
+    super(exitCodes.failed, `${who}${detail}${status === 401 ? tokenHint : ''}`);
     this.status = status;
     this.retryAfterS = retryAfterS;
   }
@@ -218,12 +219,12 @@ function tokenIn(folder: string): string | null {
 /** The error bodies of the contract, as one line. */
 function detailOf(body: unknown, text: string): string {
   if (typeof body !== 'object' || body === null) return text.slice(0, 200) || 'nothing more';
-  if ('pattern' in body) return `blocked by ${String(body.pattern)}`;
+  if ('pattern' in body) return `${String(body.pattern)} is blocked or was deleted: \`readback forget rules\` lists it`;
   if (!('detail' in body)) return text.slice(0, 200);
   if (typeof body.detail === 'string') return body.detail;
   const issues = Array.isArray(body.detail) ? body.detail : [];
   return issues
-    .map(({ loc, msg }) => `${(loc ?? []).join('.')}: ${msg}`)
+    .map(({ loc = [], msg }) => [...loc, msg].filter((part) => part !== 'body').join(': '))
     .join('; ')
     .slice(0, 500);
 }

@@ -85,6 +85,8 @@ export function openTerminal({ stdout, stderr, colors, monotonic, columns }: Ter
   return {
     /** Prints lines; longer ones are folded. */
     say: print(stdout),
+    /** Prints a line cut to the width. */
+    line: (text: string) => print(stdout)(fitted(text, widthOf(stdout))),
     json(value: unknown) {
       clear();
       stdout.write(`${JSON.stringify(value, null, 2)}\n`);
@@ -150,7 +152,7 @@ const titleColumns = 40;
 
 export function titled(title: string | null, address: string): string {
   const url = plain(address, 2000);
-  return title === null ? url : `${fitted(plain(title, 2000), titleColumns)} · ${url}`;
+  return !title ? url : `${fitted(plain(title, 2000), titleColumns)} · ${url}`;
 }
 
 export function byline({ author, site_name, published_at }: Partial<PageDetails>): string {
@@ -167,15 +169,18 @@ export const counted = (count: number, one: string, several = `${one}s`): string
 const wide =
   /^(?:\p{Emoji_Presentation}|\p{Emoji}\ufe0f|\p{RI}{2}|[\u1100-\u115f\u2e80-\u303e\u3041-\u33ff\u3400-\u4dbf\u4e00-\ua4cf\ua960-\ua97c\uac00-\ud7a3\uf900-\ufaff\ufe10-\ufe19\ufe30-\ufe6b\uff01-\uff60\uffe0-\uffe6\u{16fe0}-\u{18dff}\u{1aff0}-\u{1b2ff}\u{20000}-\u{3fffd}])/u;
 const zero = /^[\p{Mn}\p{Me}\p{Cf}\p{Cc}]+$/u;
+/** Node misses those whose address has commas or percent signs. */
+const links = /\p{Cc}\]8;;\P{Cc}*\p{Cc}\\/gu;
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
 /** Most text is narrow. */
 const narrow = /^[\x20-\x7e\u00a1-\u02ff\u2010-\u2027…]*$/;
 
-/** Width of a text in columns. Style sequences take none. */
+/** Width of a text in columns. Style sequences and addresses of links take none. */
 export function textWidth(text: string): number {
   if (narrow.test(text)) return text.length;
   let width = 0;
-  for (const { segment } of graphemes.segment(stripVTControlCharacters(text))) width += widthOf(segment);
+  const shown = stripVTControlCharacters(text.replace(links, ''));
+  for (const { segment } of graphemes.segment(shown)) width += widthOf(segment);
   return width;
 }
 

@@ -434,9 +434,9 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
     'readback refresh --domain example.org --older-than 2026-01-31',
   ],
   forget: [
-    'readback forget https://example.org/herons',
-    'readback forget --domain example.org --yes',
-    'readback forget --domain --block --yes ads.example',
+    'readback delete https://example.org/herons',
+    'readback delete --domain example.org --yes',
+    'readback delete --domain --block --yes ads.example',
   ],
   'watch add': [
     'readback watch add https://example.org/feed.xml --every 6',

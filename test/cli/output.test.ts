@@ -63,6 +63,7 @@ test('text of East Asia and emoji take two columns, in tables and where lines ar
     ['👨‍👩‍👧', 2],
     ['🇩🇪!', 3],
     ['·—…é', 4],
+    ['\x1b]8;;https://e.com/#:~:text=a%20b,c\x1b\\a b\x1b]8;;\x1b\\', 3],
   ];
   for (const [text, width] of widths) assert.equal(textWidth(text), width, text);
   assert.deepEqual(

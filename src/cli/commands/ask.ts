@@ -54,7 +54,7 @@ function tellAnswer(terminal: Terminal, { kind, no_results, quotes, pages, gener
     for (const line of wrapped(text, terminal.columns, '')) terminal.say(line);
   };
   const sayPage = ({ title, canonical_url, link }: Quote | AskedPage, facts: string) => {
-    const shown = fitted(plain(title ?? canonical_url, 160), Math.max(20, terminal.columns - facts.length - 7));
+    const shown = fitted(plain(title || canonical_url, 160), Math.max(20, terminal.columns - facts.length - 7));
     terminal.say(`    ${terminal.link(terminal.style('bold', shown), link)} · ${terminal.style('dim', facts)}`);
   };
   if (kind === 'none') {
@@ -84,6 +84,6 @@ function tellPreview({ note, columns }: Terminal, sent: AskResponse['sent']): vo
   const place = [sent.model, sent.host].filter((part) => part !== null).join(' at ');
   note(`--yes sends ${counted(sent.passages.length, 'passage')} (about ${sent.tokens} tokens) to ${place}:`);
   for (const { title, canonical_url, number } of sent.passages)
-    note(fitted(`${number}. ${plain(title ?? canonical_url, 160)} · ${plain(canonical_url, 200)}`, columns));
+    note(fitted(`${number}. ${plain(title || canonical_url, 160)} · ${plain(canonical_url, 200)}`, columns));
   if (sent.excluded_pages > 0) note(`${counted(sent.excluded_pages, 'page')} excluded by llm.exclude`);
 }

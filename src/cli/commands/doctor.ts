@@ -78,7 +78,7 @@ export async function doctorCommand(context: Context): Promise<ExitCode> {
     await look(name, () => (isEmpty ? { state: 'skipped', detail: 'empty' } : check(context)));
   const sound = checks.every(({ state }) => state !== 'fail');
   if (json) terminal.json({ sound, checks });
-  else terminal.say(sound ? terminal.style('green', 'sound') : terminal.style('red', 'faulty'));
+  else terminal.say(sound ? terminal.style('green', 'no faults') : terminal.style('red', 'faulty'));
   return sound ? exitCodes.done : exitCodes.failed;
 }
 
@@ -94,7 +94,7 @@ function nodeVersion(): Found {
 function settings({ unknownVariables: unknown, settings: { embedder } }: Context): Found {
   const problem = dimProblem(embedder.model, embedder.dim);
   const warnings = [...unknown.map(unknownVariableText), ...(problem === null ? [] : [`embedder.dim: ${problem}`])];
-  return warnings.length === 0 ? { state: 'ok', detail: 'sound' } : { state: 'warn', detail: warnings.join('; ') };
+  return warnings.length === 0 ? { state: 'ok', detail: 'valid' } : { state: 'warn', detail: warnings.join('; ') };
 }
 
 async function moduleLoads(name: string, purpose: string): Promise<Found> {

@@ -1,7 +1,7 @@
 import type { BlacklistResponse, ForgetResponse } from '../../domain/blacklist.ts';
 import type { PageListResponse, PageResponse } from '../../domain/page.ts';
 import { type Context, deleteEach, get, post, ServiceError, tell } from '../context.ts';
-import { CliError, counted, day, type ExitCode, exitCodes, fitted, plain } from '../output.ts';
+import { CliError, counted, day, type ExitCode, exitCodes, plain } from '../output.ts';
 
 export interface ForgetArguments {
   domain?: boolean;
@@ -25,7 +25,7 @@ export async function forgetCommand(context: Context, named: string[], args: For
       forgotten.push(reply);
       const count = counted(reply.pages_purged, 'page');
       const done = reply.pages_purged === 0 ? 'blocked' : 'deleted';
-      if (!json) terminal.say(fitted(`${done}  ${count}  ${plain(reply.pattern, 2000)}`, terminal.columns));
+      if (!json) terminal.line(`${done}  ${count}  ${plain(reply.pattern, 2000)}`);
     } catch (error) {
       const isOfAll = error instanceof ServiceError && (error.status === 401 || error.status === 403);
       if (!(error instanceof CliError) || error.exitCode !== exitCodes.failed || isOfAll) throw error;
@@ -70,8 +70,7 @@ export async function rulesCommand(context: Context): Promise<ExitCode> {
     if (rules.entries.length === 0) terminal.say('no blocked sites');
     for (const { id, kind, pattern, reason, created_at } of rules.entries) {
       const why = reason === null ? '' : ` (${plain(reason, 200)})`;
-      const line = `${id}  ${day(created_at)}  ${kind.padEnd(6)}  ${plain(pattern, 2000)}${why}`;
-      terminal.say(fitted(line, terminal.columns));
+      terminal.line(`${id}  ${day(created_at)}  ${kind.padEnd(6)}  ${plain(pattern, 2000)}${why}`);
     }
   });
 }

@@ -2,7 +2,7 @@ import { jobResponseOf, jobSubjectOf } from '../../actors/system/queries.ts';
 import { grouped } from '../../compute/structures/grouped.ts';
 import type { JobKind, JobListResponse, JobRetryBatchResponse, JobStatus, ListedJob } from '../../domain/job.ts';
 import { type Context, clientOf, post, withStore } from '../context.ts';
-import { type ExitCode, exitCodes, fitted, plain, type Style, type Terminal, titled } from '../output.ts';
+import { type ExitCode, exitCodes, plain, type Style, type Terminal, titled } from '../output.ts';
 
 export interface JobsArguments {
   status?: JobStatus;
@@ -47,14 +47,12 @@ function sayGroups(terminal: Terminal, jobs: readonly ListedJob[]): void {
     const [{ status, kind, last_error }] = group;
     const why = last_error === null ? '' : `: ${plain(last_error, 400)}`;
     terminal.say(`${terminal.style(statusStyle[status], status)} ${plain(kind, 40)} (${group.length})${why}`);
-    for (const job of group) terminal.say(fitted(`  ${job.job_id}  ${about(job)}`.trimEnd(), terminal.columns));
+    for (const job of group) terminal.line(`  ${job.job_id}  ${about(job)}`.trimEnd());
   }
 }
 
-function about({ subject, updated_at }: ListedJob): string {
-  if (subject == null) return updated_at;
-  return titled(subject.title, subject.url);
-}
+const about = ({ subject, updated_at }: ListedJob): string =>
+  subject == null ? updated_at : titled(subject.title, subject.url);
 
 /** Without ids: dead jobs, newest first, in batches of one request. */
 export async function retryCommand(

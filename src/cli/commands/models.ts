@@ -51,7 +51,7 @@ export function knownModelsCommand(context: Context): ExitCode {
   const [head, ...lines] = table([['name', 'size', 'vectors', 'of 100,000', 'nDCG@10', 'languages'], ...rows]);
   return tell(context, { models: knownModels }, (terminal) => {
     terminal.say(terminal.style('dim', fitted(head, terminal.columns)));
-    for (const line of lines) terminal.say(fitted(line, terminal.columns));
+    for (const line of lines) terminal.line(line);
     terminal.note('nDCG@10 as published, of MTEB or BEIR in English: readback model show NAME');
   });
 }

@@ -2,7 +2,7 @@ import type { ClusterDetailResponse, ClusterListResponse, RecomputeResponse } fr
 import type * as entity from '../../domain/entity.ts';
 import type { PageResponse } from '../../domain/page.ts';
 import { type Context, get, post, tell } from '../context.ts';
-import { counted, day, type ExitCode, exitCodes, fitted, plain, type Terminal, table, titled } from '../output.ts';
+import { counted, day, type ExitCode, exitCodes, plain, type Terminal, table, titled } from '../output.ts';
 import { pageIdOf } from './pages.ts';
 
 const maxListed = 500;
@@ -35,7 +35,7 @@ function sayNames(terminal: Terminal, entities: readonly entity.EntitySummary[])
     counted(page_count, 'page'),
     plain(canonical_form, 200),
   ]);
-  for (const line of table(rows)) terminal.say(fitted(line, terminal.columns));
+  for (const line of table(rows)) terminal.line(line);
 }
 
 export async function nameCommand(context: Context, name: string, { limit }: NamesArguments): Promise<ExitCode> {
@@ -51,7 +51,7 @@ export async function nameCommand(context: Context, name: string, { limit }: Nam
   if (others.length > 0) terminal.say(`also ${others.join(', ')}`);
   for (const id of page_ids.slice(0, limit)) {
     const page = await get<PageResponse>(context, `/v1/pages/${id}?length=1`);
-    terminal.say(fitted(`${id}  ${titled(page.title, page.canonical_url)}`, terminal.columns));
+    terminal.line(`${id}  ${titled(page.title, page.canonical_url)}`);
   }
   if (page_ids.length > limit) terminal.note(`${limit} of ${page_ids.length} pages; --limit shows more`);
   return exitCodes.done;
@@ -77,7 +77,7 @@ export async function mergesCommand(context: Context, name?: string): Promise<Ex
       const by = made_by === 'user' ? ', by you' : '';
       const split = undone_at === null ? '' : `, split ${day(undone_at)}`;
       const line = `${merge_id}  ${day(merged_at)}  ${plain(merged_form, 200)} → ${plain(kept_form, 200)}${by}${split}`;
-      terminal.say(fitted(line, terminal.columns));
+      terminal.line(line);
     }
   });
 }
@@ -93,7 +93,7 @@ export async function suggestionsCommand(context: Context): Promise<ExitCode> {
       each.type,
       `${plain(each.form, 200)} = ${plain(each.other_form, 200)}?`,
     ]);
-    for (const line of table(rows)) terminal.say(fitted(line, terminal.columns));
+    for (const line of table(rows)) terminal.line(line);
   });
 }
 
@@ -126,7 +126,7 @@ export async function topicsCommand(context: Context): Promise<ExitCode> {
       const name = label ?? keywords.join(', ');
       const more = keywords.filter((keyword) => !name.toLowerCase().includes(keyword.toLowerCase()));
       const about = more.length === 0 ? '' : ` · ${more.join(', ')}`;
-      terminal.say(fitted(`${id}  ${String(size).padStart(width)}  ${plain(name + about, 2000)}`, terminal.columns));
+      terminal.line(`${id}  ${String(size).padStart(width)}  ${plain(name + about, 2000)}`);
     }
   });
 }
@@ -139,9 +139,7 @@ export async function topicCommand(context: Context, id: string, { limit }: { li
     const name = cluster.label ?? cluster.keywords.join(', ');
     const state = cluster.tombstoned ? 'deleted' : counted(total, 'page');
     terminal.say(`${terminal.style('bold', plain(name, 200))} (${state})`);
-    for (const page of pages) {
-      terminal.say(fitted(`${page.page_id}  ${titled(page.title, page.canonical_url)}`, terminal.columns));
-    }
+    for (const page of pages) terminal.line(`${page.page_id}  ${titled(page.title, page.canonical_url)}`);
     if (pages.length < total) terminal.note(`the most typical ${pages.length} of ${total}; --limit shows more`);
   });
 }

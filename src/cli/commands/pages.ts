@@ -17,7 +17,6 @@ import {
   day,
   type ExitCode,
   exitCodes,
-  fitted,
   plain,
   type Terminal,
   table,
@@ -40,7 +39,7 @@ export async function pagesCommand(context: Context, args: PagesArguments): Prom
   const { pages, isWhole } = await listed(context, args);
   tell(context, { pages }, () => {
     if (pages.length === 0) terminal.say('no pages');
-    for (const page of pages) terminal.say(fitted(lineOf(terminal, page), terminal.columns));
+    for (const page of pages) terminal.line(lineOf(terminal, page));
   });
   if (!isWhole) terminal.note(`the newest ${args.limit}; --limit shows more`);
   return exitCodes.done;

@@ -72,7 +72,7 @@ export async function searchCommand(
     terminal.note(`Showing results for “${shown}”. Search for “${asked}” instead: --no-spelling`);
   }
   for (const [at, page] of found.results.entries()) {
-    const title = fitted(plain(page.title ?? page.canonical_url, 160), terminal.columns - 4);
+    const title = fitted(plain(page.title || page.canonical_url, 160), terminal.columns - 4);
     const [best] = page.chunks;
     const shownTitle = terminal.link(terminal.style('bold', title), best?.link ?? page.canonical_url);
     terminal.say(`${String(at + 1).padStart(2)}. ${shownTitle}`);

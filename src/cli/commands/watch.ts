@@ -1,6 +1,6 @@
 import type { WatchKind, WatchListResponse, WatchResponse, WatchRunAccepted } from '../../domain/watch.ts';
 import { type Context, clientOf, deleteEach, get, post, tell } from '../context.ts';
-import { counted, type ExitCode, exitCodes, fitted, plain, type Terminal, titled } from '../output.ts';
+import { counted, type ExitCode, fitted, plain, type Terminal, titled } from '../output.ts';
 
 export async function watchesCommand(context: Context): Promise<ExitCode> {
   const found = await get<WatchListResponse>(context, '/v1/watches');
@@ -13,7 +13,7 @@ export async function watchesCommand(context: Context): Promise<ExitCode> {
 function sayWatch(terminal: Terminal, watch: WatchResponse): void {
   const { id, kind, url, title, enabled, interval_hours, last_run_at, last_status, last_error, last_item_count } =
     watch;
-  terminal.say(fitted(`${id}  ${kind.padEnd(7)}  ${titled(title, url)}`, terminal.columns));
+  terminal.line(`${id}  ${kind.padEnd(7)}  ${titled(title, url)}`);
   const indent = ' '.repeat(id.length + 2);
   const state = enabled ? `every ${counted(interval_hours, 'hour')}, next ${minute(watch.next_run_at)}` : 'paused';
   const items = last_item_count === null ? '' : `, ${counted(last_item_count, 'item')}`;
@@ -47,8 +47,7 @@ export async function runWatchesCommand(context: Context, ids: readonly string[]
     runs.push(run);
     if (!context.json) context.terminal.say(`polling ${run.watch_id}${run.job_id === null ? '' : `: ${run.job_id}`}`);
   }
-  if (context.json) context.terminal.json({ runs });
-  return exitCodes.done;
+  return tell(context, { runs }, () => {});
 }
 
 export async function enableWatchesCommand(
@@ -63,8 +62,7 @@ export async function enableWatchesCommand(
     watches.push(watch);
     if (!context.json) sayWatch(context.terminal, watch);
   }
-  if (context.json) context.terminal.json({ watches });
-  return exitCodes.done;
+  return tell(context, { watches }, () => {});
 }
 
 const watchPath = (id: string): string => `/v1/watches/${encodeURIComponent(id)}`;
