@@ -24,7 +24,7 @@ import { currentPart, currentView, kept, type LeftBy, linksTo, linkTo, returns, 
 import { Brand, holder, SignInDialog, SignInPage, SwitchDialog } from './session.tsx';
 import { ShareDialog } from './share.tsx';
 import { nextTheme, theme } from './theme.ts';
-import { type ViewEntry, viewGroups, views } from './views.ts';
+import { viewGroups, views } from './views.ts';
 
 const components: Record<string, ComponentType> = {
   search: SearchView,
@@ -91,13 +91,7 @@ function Frame() {
           </div>
           <nav id="nav" class={isOpen ? 'nav nav-open' : 'nav'} aria-label="Views">
             {viewGroups.map((title) => (
-              <NavGroup
-                key={title}
-                title={title}
-                entries={views.filter(({ group }) => group === title)}
-                current={view}
-                onGo={close}
-              />
+              <NavGroup key={title} title={title} current={view} onGo={close} />
             ))}
             <div class="side-end">
               <ThemeButton />
@@ -205,13 +199,13 @@ const byHand = ['wheel', 'pointerdown', 'keydown', 'touchstart'] as const;
 
 interface NavGroupProps {
   title: string;
-  entries: readonly ViewEntry[];
   current: string;
   /** Also called for a link to the current view. */
   onGo: () => void;
 }
 
-function NavGroup({ title, entries, current, onGo }: NavGroupProps) {
+function NavGroup({ title, current, onGo }: NavGroupProps) {
+  const entries = views.filter(({ group }) => group === title);
   return (
     <div class="nav-group">
       <h2 class="nav-title">{title}</h2>

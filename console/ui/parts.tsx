@@ -124,6 +124,34 @@ export function FormFault({ said }: { said: string | null }) {
   );
 }
 
+interface FormEndProps {
+  said: string | null;
+  busy: boolean;
+  act: string;
+  danger?: boolean;
+  /** Null without a button for it. */
+  cancel?: (() => void) | null;
+}
+
+/** The end of a dialog's form: its error and buttons. */
+export function FormEnd({ said, busy, act, danger = false, cancel = null }: FormEndProps) {
+  return (
+    <>
+      <FormFault said={said} />
+      <div class="dialog-actions">
+        {cancel !== null && (
+          <button type="button" class="button" disabled={busy} onClick={cancel}>
+            Cancel
+          </button>
+        )}
+        <button type="submit" class={`button ${danger ? 'button-danger' : 'button-primary'}`} disabled={busy}>
+          {act}
+        </button>
+      </div>
+    </>
+  );
+}
+
 export function Badge({
   kind,
   children,
@@ -134,13 +162,49 @@ export function Badge({
   return <span class={`badge badge-${kind}`}>{children}</span>;
 }
 
+interface TableProps {
+  label: string;
+  columns?: readonly string[];
+  /** Which of them contain numbers. */
+  numbers?: readonly string[];
+  /** Bodies. */
+  children: ComponentChildren;
+}
+
 /** A table that may be wider than the screen, scrollable by keys. */
-export function TableScroll({ label, children }: { label: string; children: ComponentChildren }) {
+export function Table({ label, columns = [], numbers = [], children }: TableProps) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: keys scroll what has the focus
     <section class="table-scroll" aria-label={label} tabIndex={0}>
-      {children}
+      <table class="table">
+        <caption class="hidden">{label}</caption>
+        <thead>
+          <tr>
+            {columns.map((name) => (
+              <th key={name} scope="col" class={numbers.includes(name) ? 'number' : undefined}>
+                {name}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        {children}
+      </table>
     </section>
+  );
+}
+
+/** A value with the number of its pages, as a share of `most` pages. */
+export function ValueCount({ text, pages, most }: { text: string; pages: number; most: number }) {
+  return (
+    <>
+      <span class="facet-text">
+        <bdi>{text}</bdi>
+      </span>
+      <svg class="facet-bar" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">
+        <rect width={(100 * pages) / most} height="4" rx="2" />
+      </svg>
+      <span class="numbers">{count(pages)}</span>
+    </>
   );
 }
 

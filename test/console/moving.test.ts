@@ -307,6 +307,10 @@ test('a period is the same whichever day stands first, and may lie before the la
     await show(`#/time?${period}`);
     await page.locator('.page-row', { hasText: 'Read long ago' }).waitFor();
   }
+  await show('#/time');
+  await page.getByLabel('Year or month').selectOption('May 2019');
+  await page.locator('.page-row', { hasText: 'Read long ago' }).waitFor();
+  await page.waitForURL(/from=2019-05-01&to=2019-05-31$/);
   await show('#/search?from=2019-05-31&to=2019-05-01');
   await until(async () => (await titles(page)).join() === 'Read long ago', 'the page of the period');
 });
@@ -615,7 +619,7 @@ test('who leaves by a dialog begins at the head of the view, not where the dialo
   };
   await block('wombats.example');
   await page.getByRole('dialog').getByRole('link', { name: 'System' }).click();
-  await page.locator('.chart').first().waitFor();
+  await page.locator('.tile').first().waitFor();
   await until(atMain, 'the head of System');
   await page.goto(`${shared.service.url}/#/search`);
   await block('burrows.example');

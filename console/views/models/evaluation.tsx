@@ -4,9 +4,11 @@ import type { ModelInfo } from '../../../src/domain/model.ts';
 import { call } from '../../api/client.ts';
 import { useLoad } from '../../api/load.ts';
 import { count, decimal, many } from '../../ui/format.ts';
-import { Fault, TableScroll } from '../../ui/parts.tsx';
+import { Fault, Table } from '../../ui/parts.tsx';
 import { judgements } from '../search/judge.tsx';
 import { Replays } from './replays.tsx';
+
+const numbers = ['Searches', 'nDCG', 'Reciprocal rank', 'Recall', 'Gain over rank fusion'];
 
 export function Evaluation({ models }: { models: readonly ModelInfo[] }) {
   const { data, error, reload } = useLoad(
@@ -34,45 +36,22 @@ function Scores({ report: { models, labeled, logged, scored, k } }: { report: Sc
         the first {count(k)} results count.
       </p>
       {models.length > 0 && (
-        <TableScroll label="Measures by model">
-          <table class="table">
-            <caption class="hidden">Measures by model</caption>
-            <thead>
-              <tr>
-                <th scope="col">Model</th>
-                <th scope="col" class="number">
-                  Searches
+        <Table label="Measures by model" columns={['Model', ...numbers]} numbers={numbers}>
+          <tbody>
+            {models.map((each) => (
+              <tr key={each.model}>
+                <th scope="row">
+                  <bdi>{each.model}</bdi>
                 </th>
-                <th scope="col" class="number">
-                  nDCG
-                </th>
-                <th scope="col" class="number">
-                  Reciprocal rank
-                </th>
-                <th scope="col" class="number">
-                  Recall
-                </th>
-                <th scope="col" class="number">
-                  Gain over rank fusion
-                </th>
+                <td class="number">{count(each.queries)}</td>
+                <td class="number">{decimal(each.ndcg)}</td>
+                <td class="number">{decimal(each.reciprocal_rank)}</td>
+                <td class="number">{decimal(each.recall)}</td>
+                <td class="number">{each.rerank_lift === null ? '–' : decimal(each.rerank_lift)}</td>
               </tr>
-            </thead>
-            <tbody>
-              {models.map((each) => (
-                <tr key={each.model}>
-                  <th scope="row">
-                    <bdi>{each.model}</bdi>
-                  </th>
-                  <td class="number">{count(each.queries)}</td>
-                  <td class="number">{decimal(each.ndcg)}</td>
-                  <td class="number">{decimal(each.reciprocal_rank)}</td>
-                  <td class="number">{decimal(each.recall)}</td>
-                  <td class="number">{each.rerank_lift === null ? '–' : decimal(each.rerank_lift)}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </TableScroll>
+            ))}
+          </tbody>
+        </Table>
       )}
     </>
   );

@@ -3,8 +3,11 @@ import type { KnownModel, KnownModelsResponse } from '../../../src/domain/known-
 import { get } from '../../api/client.ts';
 import { useLoad } from '../../api/load.ts';
 import { count } from '../../ui/format.ts';
-import { Fault, TableScroll } from '../../ui/parts.tsx';
+import { Fault, Table } from '../../ui/parts.tsx';
 import { Outside, safeUrl } from '../../ui/text.tsx';
+
+const columns = ['Name', 'Providers', 'Vectors', 'Memory', 'Parameters', 'Tokens', 'Languages', 'Licence', 'nDCG@10'];
+const numbers = ['Memory', 'Parameters', 'Tokens', 'nDCG@10'];
 
 const vectorsOf = ({ dim, dims }: KnownModel): string =>
   dim === null ? 'reranker' : [dim, ...dims].map((each) => count(each)).join(', ');
@@ -20,51 +23,25 @@ export function KnownModels() {
       </p>
       <Fault error={error} retry={reload} />
       {data !== undefined && (
-        <TableScroll label="Known models">
-          <table class="table">
-            <caption class="hidden">Known models</caption>
-            <thead>
-              <tr>
-                <th scope="col">Name</th>
-                <th scope="col">Providers</th>
-                <th scope="col">Vectors</th>
-                <th scope="col" class="number">
-                  Memory
-                </th>
-                <th scope="col" class="number">
-                  Parameters
-                </th>
-                <th scope="col" class="number">
-                  Tokens
-                </th>
-                <th scope="col">Languages</th>
-                <th scope="col">Licence</th>
-                <th scope="col" class="number">
-                  nDCG@10
-                </th>
+        <Table label="Known models" columns={columns} numbers={numbers}>
+          <tbody>
+            {data.models.map((model) => (
+              <tr key={model.name}>
+                <th scope="row">{model.name}</th>
+                <td>{Object.keys(model.names).join(', ')}</td>
+                <td class="words">{vectorsOf(model)}</td>
+                <td class="number">{model.memory_mb !== null && `${count(model.memory_mb)} MB`}</td>
+                <td class="number">{model.parameters_millions !== null && `${count(model.parameters_millions)} M`}</td>
+                <td class="number">{count(model.max_input_tokens)}</td>
+                <td>{model.languages}</td>
+                <td>{model.license}</td>
+                <td class="number">
+                  {model.score !== null && <Outside href={safeUrl(model.score.source)}>{model.score.value}</Outside>}
+                </td>
               </tr>
-            </thead>
-            <tbody>
-              {data.models.map((model) => (
-                <tr key={model.name}>
-                  <th scope="row">{model.name}</th>
-                  <td>{Object.keys(model.names).join(', ')}</td>
-                  <td class="words">{vectorsOf(model)}</td>
-                  <td class="number">{model.memory_mb !== null && `${count(model.memory_mb)} MB`}</td>
-                  <td class="number">
-                    {model.parameters_millions !== null && `${count(model.parameters_millions)} M`}
-                  </td>
-                  <td class="number">{count(model.max_input_tokens)}</td>
-                  <td>{model.languages}</td>
-                  <td>{model.license}</td>
-                  <td class="number">
-                    {model.score !== null && <Outside href={safeUrl(model.score.source)}>{model.score.value}</Outside>}
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </TableScroll>
+            ))}
+          </tbody>
+        </Table>
       )}
     </section>
   );

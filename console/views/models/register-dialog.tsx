@@ -5,7 +5,7 @@ import { call, get } from '../../api/client.ts';
 import { useLoad } from '../../api/load.ts';
 import { useAttempt } from '../../app/notices.tsx';
 import { count } from '../../ui/format.ts';
-import { Dialog, FormFault } from '../../ui/parts.tsx';
+import { Dialog, FormEnd } from '../../ui/parts.tsx';
 
 /** An embedding model once per provider. */
 function choicesOf(model: KnownModel) {
@@ -107,12 +107,7 @@ export function RegisterDialog({ onClose }: { onClose: () => void }) {
             />
           </label>
         </div>
-        <FormFault said={said} />
-        <div class="dialog-actions">
-          <button type="submit" class="button button-primary" disabled={busy}>
-            Register
-          </button>
-        </div>
+        <FormEnd said={said} busy={busy} act="Register" />
       </form>
     </Dialog>
   );

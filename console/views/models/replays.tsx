@@ -18,7 +18,7 @@ import { mayWrite } from '../../app/session.tsx';
 import { count, decimal, timeOf } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { type Line, LineChart } from '../../ui/line-chart.tsx';
-import { Badge, Dialog, Fault, FormFault, TableScroll } from '../../ui/parts.tsx';
+import { Badge, Dialog, Fault, FormEnd, Table } from '../../ui/parts.tsx';
 import { jobStates } from '../jobs/job-words.ts';
 import { ModelChoice } from './model-choice.tsx';
 
@@ -80,7 +80,7 @@ export function Replays({ models, judged }: { models: readonly ModelInfo[]; judg
               <LineChart label={`${title} of each replay`} lines={lines} format={decimal} />
             </div>
           )}
-          <Table replays={data} />
+          <ReplayTable replays={data} />
         </>
       )}
       {isNew && (
@@ -112,69 +112,51 @@ function linesOf(replays: readonly EvalReplayItem[], measure: keyof Measures): L
   return [...lines].map(([label, points]) => ({ label, points }));
 }
 
-function Table({ replays }: { replays: readonly EvalReplayItem[] }) {
+const numbers = ['Searches', ...measures.map(([, text]) => text), 'Better in'];
+
+function ReplayTable({ replays }: { replays: readonly EvalReplayItem[] }) {
   return (
-    <TableScroll label="Replays, newest first">
-      <table class="table">
-        <caption class="hidden">Replays, the newest first</caption>
-        <thead>
-          <tr>
-            <th scope="col">Replayed</th>
-            <th scope="col">Method</th>
-            <th scope="col" class="number">
-              Searches
-            </th>
-            {measures.map(([name, text]) => (
-              <th key={name} scope="col" class="number">
-                {text}
-              </th>
-            ))}
-            <th scope="col" class="number">
-              Better in
-            </th>
-          </tr>
-        </thead>
-        {replays.map(({ job_id, status, created_at, updated_at, last_error, planned, replayed, report }) => (
-          <tbody key={job_id}>
-            {report === null ? (
-              <tr>
-                <th scope="row">{timeOf(created_at)}</th>
-                <td colSpan={6}>
-                  <Badge kind={jobStates[status].badge}>{jobStates[status].word}</Badge>{' '}
-                  {planned !== null && `${count(replayed)} of ${count(planned)}`}
-                  {last_error !== null && (
-                    <span class="row-error">
-                      {' '}
-                      <bdi>{last_error}</bdi>
-                    </span>
-                  )}
+    <Table label="Replays, newest first" columns={['Replayed', 'Method', ...numbers]} numbers={numbers}>
+      {replays.map(({ job_id, status, created_at, updated_at, last_error, planned, replayed, report }) => (
+        <tbody key={job_id}>
+          {report === null ? (
+            <tr>
+              <th scope="row">{timeOf(created_at)}</th>
+              <td colSpan={6}>
+                <Badge kind={jobStates[status].badge}>{jobStates[status].word}</Badge>{' '}
+                {planned !== null && `${count(replayed)} of ${count(planned)}`}
+                {last_error !== null && (
+                  <span class="row-error">
+                    {' '}
+                    <bdi>{last_error}</bdi>
+                  </span>
+                )}
+              </td>
+            </tr>
+          ) : (
+            (['a', 'b'] as const).map((side) => (
+              <tr key={side}>
+                {side === 'a' && (
+                  <th scope="rowgroup" rowSpan={2}>
+                    {timeOf(updated_at)}
+                  </th>
+                )}
+                <td class="words">
+                  <bdi>{wayOf(report, report[side])}</bdi>
                 </td>
-              </tr>
-            ) : (
-              (['a', 'b'] as const).map((side) => (
-                <tr key={side}>
-                  {side === 'a' && (
-                    <th scope="rowgroup" rowSpan={2}>
-                      {timeOf(updated_at)}
-                    </th>
-                  )}
-                  <td class="words">
-                    <bdi>{wayOf(report, report[side])}</bdi>
+                <td class="number">{count(report.queries)}</td>
+                {measures.map(([name]) => (
+                  <td key={name} class="number">
+                    {decimal(report[side][name])}
                   </td>
-                  <td class="number">{count(report.queries)}</td>
-                  {measures.map(([name]) => (
-                    <td key={name} class="number">
-                      {decimal(report[side][name])}
-                    </td>
-                  ))}
-                  <td class="number">{count(report.better[side])}</td>
-                </tr>
-              ))
-            )}
-          </tbody>
-        ))}
-      </table>
-    </TableScroll>
+                ))}
+                <td class="number">{count(report.better[side])}</td>
+              </tr>
+            ))
+          )}
+        </tbody>
+      ))}
+    </Table>
   );
 }
 
@@ -220,12 +202,7 @@ function ReplayDialog({ models, onClose }: { models: readonly ModelInfo[]; onClo
           Unjudged pages count as not relevant, which favours the original ranking. It may call providers that cost
           money.
         </p>
-        <FormFault said={said} />
-        <div class="dialog-actions">
-          <button type="submit" class="button button-primary" disabled={busy}>
-            Replay
-          </button>
-        </div>
+        <FormEnd said={said} busy={busy} act="Replay" />
       </form>
     </Dialog>
   );

@@ -11,7 +11,7 @@ import { linkTo } from '../../app/router.ts';
 import { waitingWork } from '../../app/session.tsx';
 import { many } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
-import { Dialog, FormFault } from '../../ui/parts.tsx';
+import { Dialog, FormEnd } from '../../ui/parts.tsx';
 import { isolated } from '../../ui/text.tsx';
 import { dropKeptSearches } from '../search/use-search.ts';
 
@@ -153,15 +153,13 @@ export function BlockSiteDialog({ domain, onClose, onDone }: BlockSiteProps) {
           <Icon name="alert" />
           <span>Text, vectors, names and visits are deleted from the library. This cannot be undone.</span>
         </p>
-        <FormFault said={said} />
-        <div class="dialog-actions">
-          <button type="button" class="button" disabled={busy} onClick={onClose}>
-            Cancel
-          </button>
-          <button type="submit" class="button button-danger" disabled={busy}>
-            {busy ? 'Deleting…' : 'Delete site and block it'}
-          </button>
-        </div>
+        <FormEnd
+          said={said}
+          busy={busy}
+          act={busy ? 'Deleting…' : 'Delete site and block it'}
+          danger
+          cancel={onClose}
+        />
       </form>
     </Dialog>
   );

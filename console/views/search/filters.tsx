@@ -8,6 +8,7 @@ import { useLoad } from '../../api/load.ts';
 import { useKept } from '../../app/router.ts';
 import { count, fullDateOf } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
+import { ValueCount } from '../../ui/parts.tsx';
 import { SiteMark } from '../../ui/text.tsx';
 import { isName } from '../names/names-view.tsx';
 import { type Criteria, inOrder, startOf, stateNames, typeNames } from './criteria.ts';
@@ -208,13 +209,7 @@ function Options({
               onClick={() => (value === chosen ? choose(null, null) : choose(value, text))}
             >
               {isSite && <SiteMark domain={value} />}
-              <span class="facet-text">
-                <bdi>{text}</bdi>
-              </span>
-              <svg class="facet-bar" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">
-                <rect width={(100 * pages) / most} height="4" rx="2" />
-              </svg>
-              <span class="numbers">{count(pages)}</span>
+              <ValueCount text={text} pages={pages} most={most} />
             </button>
           </li>
         ))}

@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks';
 import { useAttempt } from '../../app/notices.tsx';
 import { holder } from '../../app/session.tsx';
 import { Icon } from '../../ui/icon.tsx';
-import { Dialog, FormFault } from '../../ui/parts.tsx';
+import { Dialog, FormEnd } from '../../ui/parts.tsx';
 import { isolated } from '../../ui/text.tsx';
 import { type Criteria, linkOf, sortNames, stateNames, typeNames } from './criteria.ts';
 import { periodOf } from './filters.tsx';
@@ -72,7 +72,7 @@ export function SaveButton({ criteria }: { criteria: Criteria }) {
 
 function SaveDialog({ link, proposed, close }: { link: string; proposed: string; close: () => void }) {
   const [typed, setTyped] = useState(proposed);
-  const { said, attempt } = useAttempt();
+  const { busy, said, attempt } = useAttempt();
   const save = (event: Event) => {
     event.preventDefault();
     void attempt(async () => {
@@ -98,15 +98,7 @@ function SaveDialog({ link, proposed, close }: { link: string; proposed: string;
           />
         </label>
         <p class="hint">Saved with its filters and order, in this browser only. It is listed under the search box.</p>
-        <FormFault said={said} />
-        <div class="dialog-actions">
-          <button type="button" class="button" onClick={close}>
-            Cancel
-          </button>
-          <button type="submit" class="button button-primary">
-            Save
-          </button>
-        </div>
+        <FormEnd said={said} busy={busy} act="Save" cancel={close} />
       </form>
     </Dialog>
   );

@@ -13,7 +13,7 @@ import { attempt, notify } from '../../app/notices.tsx';
 import { mayWrite } from '../../app/session.tsx';
 import { ago, bytes, count, dateOf, many } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
-import { ActButton, Badge, Fault, TableScroll } from '../../ui/parts.tsx';
+import { ActButton, Badge, Fault, Table } from '../../ui/parts.tsx';
 import { isolated } from '../../ui/text.tsx';
 
 const lookAgainMs = 1000;
@@ -337,40 +337,38 @@ function PreviewRow({ chosen, read }: { chosen: Upload; read: ImportPreviewRespo
           </p>
         )}
         {columns.length > 0 && (
-          <TableScroll label={`Columns of ${file.name}`}>
-            <table class="table">
-              <tbody>
-                {columns.map(({ name, example, is, is_read }, at) => (
-                  <tr key={at}>
-                    <th scope="row">
-                      <bdi>{name}</bdi>
-                    </th>
-                    <td>
-                      <bdi>{example}</bdi>
-                    </td>
-                    <td>
-                      <select
-                        class="input"
-                        aria-label={`Column ${name} is`}
-                        value={shownKinds[at] ?? ''}
-                        disabled={sent?.dry_run === false}
-                        onChange={({ currentTarget }) =>
-                          void preview(chosen, shownKinds.with(at, (currentTarget.value || null) as ColumnKind | null))
-                        }
-                      >
-                        <option value="">{is === null && is_read ? 'As its name says' : 'Not imported'}</option>
-                        {columnKinds.map((kind) => (
-                          <option key={kind} value={kind}>
-                            {columnNames[kind]}
-                          </option>
-                        ))}
-                      </select>
-                    </td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
-          </TableScroll>
+          <Table label={`Columns of ${file.name}`} columns={['Column', 'Example', 'Imported']}>
+            <tbody>
+              {columns.map(({ name, example, is, is_read }, at) => (
+                <tr key={at}>
+                  <th scope="row">
+                    <bdi>{name}</bdi>
+                  </th>
+                  <td>
+                    <bdi>{example}</bdi>
+                  </td>
+                  <td>
+                    <select
+                      class="input"
+                      aria-label={`Column ${name} is`}
+                      value={shownKinds[at] ?? ''}
+                      disabled={sent?.dry_run === false}
+                      onChange={({ currentTarget }) =>
+                        void preview(chosen, shownKinds.with(at, (currentTarget.value || null) as ColumnKind | null))
+                      }
+                    >
+                      <option value="">{is === null && is_read ? 'As its name says' : 'Not imported'}</option>
+                      {columnKinds.map((kind) => (
+                        <option key={kind} value={kind}>
+                          {columnNames[kind]}
+                        </option>
+                      ))}
+                    </select>
+                  </td>
+                </tr>
+              ))}
+            </tbody>
+          </Table>
         )}
         {sent !== null && <progress aria-label={`Sending ${file.name}`} />}
       </div>

@@ -8,7 +8,7 @@ import { useAttempt } from '../../app/notices.tsx';
 import { mayWrite, signOut } from '../../app/session.tsx';
 import { ago, timeOf } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
-import { ActButton, Badge, Confirm, CopyButton, Dialog, Facts, Fault, FormFault } from '../../ui/parts.tsx';
+import { ActButton, Badge, Confirm, CopyButton, Dialog, Facts, Fault, FormEnd } from '../../ui/parts.tsx';
 import { isolated } from '../../ui/text.tsx';
 
 export function Access() {
@@ -256,12 +256,7 @@ function NewToken({ onClose }: { onClose: () => void }) {
             />
             May add and delete pages, not only search
           </label>
-          <FormFault said={said} />
-          <div class="dialog-actions">
-            <button type="submit" class="button button-primary" disabled={busy}>
-              Create
-            </button>
-          </div>
+          <FormEnd said={said} busy={busy} act="Create" />
         </form>
       ) : (
         <div class="stack">

@@ -8,7 +8,7 @@ import { linkTo } from '../../app/router.ts';
 import { mayWrite } from '../../app/session.tsx';
 import { bytes, count, dateOf, duration, many } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
-import { ActButton, Badge, Fault, Rows, TableScroll, ViewHead, Waiting } from '../../ui/parts.tsx';
+import { ActButton, Badge, Fault, Rows, Table, ViewHead, Waiting } from '../../ui/parts.tsx';
 import { Access } from './access.tsx';
 import { Backups } from './backups.tsx';
 import { Disk } from './disk.tsx';
@@ -211,31 +211,22 @@ function Settings() {
             onInput={({ currentTarget }) => setWanted(currentTarget.value)}
           />
         </label>
-        <TableScroll label="All settings">
-          <table class="table">
-            <caption class="hidden">Settings</caption>
-            <thead>
-              <tr>
-                <th scope="col">Setting</th>
-                <th scope="col">Value</th>
+        <Table label="All settings" columns={['Setting', 'Value']}>
+          <tbody>
+            {rows.map(([name, value]) => (
+              <tr key={name}>
+                <th scope="row">
+                  <code>{name}</code>
+                </th>
+                <td>
+                  <code>
+                    <bdi>{value}</bdi>
+                  </code>
+                </td>
               </tr>
-            </thead>
-            <tbody>
-              {rows.map(([name, value]) => (
-                <tr key={name}>
-                  <th scope="row">
-                    <code>{name}</code>
-                  </th>
-                  <td>
-                    <code>
-                      <bdi>{value}</bdi>
-                    </code>
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </TableScroll>
+            ))}
+          </tbody>
+        </Table>
       </details>
     </section>
   );

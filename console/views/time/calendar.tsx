@@ -1,4 +1,4 @@
-/** A calendar of a year: click a day, or drag over several. */
+/** A calendar of a year until a day: click a day, or drag over several. */
 import { useRef, useState } from 'preact/hooks';
 import { useEscape } from '../../app/keys.tsx';
 import { fullDateOf, many, monthOf } from '../../ui/format.ts';
@@ -9,31 +9,30 @@ const cell = 13;
 const top = 18;
 
 interface Props {
+  until: Date;
   counts: ReadonlyMap<string, number>;
   from: string | null;
   to: string | null;
   choose: (from: string, to: string) => void;
 }
 
-/** The Monday 52 weeks before this one. */
-export function firstDay(): Date {
-  const today = new Date();
-  const date = new Date(today.getFullYear(), today.getMonth(), today.getDate());
+/** The Monday 52 weeks before that of `until`. */
+export function firstDay(until: Date): Date {
+  const date = new Date(until.getFullYear(), until.getMonth(), until.getDate());
   date.setDate(date.getDate() - ((date.getDay() + 6) % 7) - (weeks - 1) * 7);
   return date;
 }
 
-export function Calendar({ counts, from, to, choose }: Props) {
+export function Calendar({ until, counts, from, to, choose }: Props) {
   const svg = useRef<SVGSVGElement>(null);
   const [drag, setDrag] = useState<{ anchor: string; at: string } | null>(null);
   useEscape(drag !== null, () => setDrag(null));
-  const first = firstDay();
-  const today = dayOf(new Date());
+  const first = firstDay(until);
   const days = Array.from({ length: weeks * 7 }, (_, at) => {
     const date = new Date(first);
     date.setDate(first.getDate() + at);
     return dayOf(date);
-  }).filter((day) => day <= today);
+  }).filter((day) => day <= dayOf(until));
   const most = Math.max(1, ...days.map((day) => counts.get(day) ?? 0));
   const levelOf = (day: string) => {
     const n = counts.get(day) ?? 0;
@@ -58,13 +57,13 @@ export function Calendar({ counts, from, to, choose }: Props) {
     .filter(({ day, at }) => at % 7 === 0 && Number(day.slice(8)) <= 7 && at / 7 < weeks - 2);
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: where it is wider than the screen, keys scroll it
-    <section class="calendar-scroll" aria-label="The last year" tabIndex={0}>
+    <section class="calendar-scroll" aria-label="Days" tabIndex={0}>
       <svg
         ref={svg}
         class="calendar"
         viewBox={`0 0 ${weeks * cell} ${top + 7 * cell}`}
         role="img"
-        aria-label="Visits of the last year by day; choose a period by the dates below"
+        aria-label="Visits by day; choose a period by the dates below"
         onPointerDown={(event) => {
           if (event.button !== 0) return;
           const day = dayAt(event);

@@ -5,7 +5,8 @@ import type {
   ClusterRunsResponse,
 } from '../../../src/domain/cluster.ts';
 import type { PageListResponse, PageSummary } from '../../../src/domain/page.ts';
-import { get } from '../../api/client.ts';
+import type { SearchResponse } from '../../../src/domain/search.ts';
+import { call, get } from '../../api/client.ts';
 import { dayOf } from '../search/criteria.ts';
 
 /** Maximum pages of a calendar. */
@@ -20,16 +21,37 @@ export interface Reading {
   isPart: boolean;
 }
 
-export async function readingSince(since: Date, domain: string | null, signal: AbortSignal): Promise<Reading> {
+/** Visits in [since, before). */
+export async function readingIn(
+  [since, before]: readonly [Date, Date],
+  domain: string | null,
+  signal: AbortSignal,
+): Promise<Reading> {
   const pages: PageSummary[] = [];
   let cursor: string | null = null;
   do {
-    const query = { after: since.toISOString(), visits: 'true', domain, limit: pagesAtOnce, cursor };
+    const period = { after: since.toISOString(), before: before.toISOString() };
+    const query = { ...period, visits: 'true', domain, limit: pagesAtOnce, cursor };
     const answer: PageListResponse = await get<PageListResponse>('/v1/pages', query, signal);
     pages.push(...answer.pages);
     cursor = answer.next_cursor;
   } while (cursor !== null && pages.length < maxPages);
   return { pages, isPart: cursor !== null };
+}
+
+/** The year of the first visit. */
+export async function firstYear(signal: AbortSignal): Promise<number> {
+  const body = {
+    query: 'before:9998',
+    operators: true,
+    sort: 'oldest',
+    k: 1,
+    chunks_per_page: 0,
+    suggest: 0,
+    log: false,
+  };
+  const { results } = await call<SearchResponse>('POST', '/v1/search', { body, signal });
+  return new Date(results[0]?.first_seen_at ?? Date.now()).getFullYear();
 }
 
 export interface Topic {

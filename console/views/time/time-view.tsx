@@ -2,21 +2,22 @@
 import { useMemo } from 'preact/hooks';
 import { useLoad } from '../../api/load.ts';
 import { go, linkTo, route, useKept } from '../../app/router.ts';
-import { clockOf, count, fullDateOf, many, timeOf } from '../../ui/format.ts';
+import { clockOf, count, fullDateOf, many, monthOfYearOf, timeOf } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { PageRow } from '../../ui/page-row.tsx';
-import { Empty, Fault, ViewHead, Waiting } from '../../ui/parts.tsx';
+import { Empty, Fault, ValueCount, ViewHead, Waiting } from '../../ui/parts.tsx';
 import { isolated, SiteMark } from '../../ui/text.tsx';
 import { dayOf, filterless, inOrder, periodIn, startOf } from '../search/criteria.ts';
-import { Dates } from '../search/dates.tsx';
+import { Dates, type Period } from '../search/dates.tsx';
 import { FilterChips, periodOf } from '../search/filters.tsx';
 import { Calendar, firstDay } from './calendar.tsx';
 import {
   byDay,
+  firstYear,
   maxPages,
   type PageDay,
   pageDaysOf,
-  readingSince,
+  readingIn,
   type Topic,
   topicsOfPages,
   visitsIn,
@@ -27,12 +28,14 @@ export function TimeView() {
   const site = params.get('site');
   const typed = periodIn(params);
   const { from, to } = inOrder(typed);
-  const year = dayOf(firstDay());
+  const isEarlier = to !== null && to < dayOf(firstDay(new Date()));
+  const until = isEarlier ? new Date(Number(to.slice(0, 4)), 11, 31) : new Date();
+  const year = dayOf(firstDay(until));
   // A period before the calendar's year is searched too.
-  const since = from !== null && from < year ? from : to !== null && to < year ? null : year;
+  const since = from !== null && from < year ? from : isEarlier && from === null ? null : year;
   const reading = useLoad(
-    (signal) => readingSince(since === null ? new Date(0) : startOf(since), site, signal),
-    [site ?? '', since ?? ''],
+    (signal) => readingIn([since === null ? new Date(0) : startOf(since), dayAfter(until)], site, signal),
+    [site ?? '', since ?? '', dayOf(until)],
   );
   const topics = useLoad(topicsOfPages, []);
   const pageDays = useMemo(() => pageDaysOf(reading.data?.pages ?? []), [reading.data]);
@@ -65,14 +68,16 @@ export function TimeView() {
       <Fault error={reading.error ?? topics.error} retry={reading.error ? reading.reload : topics.reload} />
       {reading.data?.isPart && <p class="quiet">These are the newest {count(maxPages)} pages; there are more.</p>}
       <section class="card" aria-label="Calendar" aria-busy={reading.loading}>
-        <Calendar counts={counts} from={from} to={to} choose={(start, end) => show({ from: start, to: end })} />
+        <Calendar
+          until={until}
+          counts={counts}
+          from={from}
+          to={to}
+          choose={(start, end) => show({ from: start, to: end })}
+        />
         <div class="calendar-foot">
           <Dates period={typed} labels={['From', 'Until']} change={show} />
-          {!isWhole && (
-            <button type="button" class="button button-small" onClick={() => show({ from: null, to: null })}>
-              Whole year
-            </button>
-          )}
+          <Jump from={from} to={to} show={show} />
           <span class="legend" aria-hidden="true">
             fewer
             {[0, 1, 2, 3, 4].map((level) => (
@@ -113,6 +118,48 @@ export function TimeView() {
   );
 }
 
+const dayAfter = (date: Date): Date => new Date(date.getFullYear(), date.getMonth(), date.getDate() + 1);
+
+/** Years since the first visit, and their months. */
+function Jump({ from, to, show }: Period & { show: (period: { from: string | null; to: string | null }) => void }) {
+  const { data: first } = useLoad(firstYear, []);
+  const thisYear = new Date().getFullYear();
+  const option = (text: string, start: Date, end: Date) => {
+    const value = `${dayOf(start)} ${dayOf(end)}`;
+    return (
+      <option key={value} value={value}>
+        {text}
+      </option>
+    );
+  };
+  const isWhole = from === null && to === null;
+  return (
+    <label class="select">
+      <span class="hidden">Year or month</span>
+      <select
+        value={isWhole ? '' : `${from} ${to}`}
+        onChange={({ currentTarget: { value } }) => {
+          const [start = null, end = null] = value === '' ? [] : value.split(' ');
+          show({ from: start, to: end });
+        }}
+      >
+        <option value="">Last year</option>
+        {Array.from({ length: thisYear - (first ?? thisYear) + 1 }, (_, at) => thisYear - at).map((year) => (
+          <optgroup key={year} label={String(year)}>
+            {option(`All of ${year}`, new Date(year, 0, 1), new Date(year, 11, 31))}
+            {Array.from({ length: 12 }, (_, month) =>
+              option(monthOfYearOf(new Date(year, month)), new Date(year, month, 1), new Date(year, month + 1, 0)),
+            )}
+          </optgroup>
+        ))}
+        <option hidden value={`${from} ${to}`}>
+          Other days
+        </option>
+      </select>
+    </label>
+  );
+}
+
 interface Ranked extends Topic {
   pages: number;
 }
@@ -144,13 +191,7 @@ function Ranking({ title, entries, linkOf, isSite = false }: RankingProps) {
           <li key={entry.id}>
             <a class="facet-row" href={linkOf(entry)}>
               {isSite && <SiteMark domain={entry.id} />}
-              <span class="facet-text">
-                <bdi>{entry.label}</bdi>
-              </span>
-              <svg class="facet-bar" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">
-                <rect width={(100 * entry.pages) / entries[0].pages} height="4" rx="2" />
-              </svg>
-              <span class="numbers">{count(entry.pages)}</span>
+              <ValueCount text={entry.label} pages={entry.pages} most={entries[0].pages} />
             </a>
           </li>
         ))}
