@@ -363,7 +363,6 @@ function addModels(program: Command, run: RunCommand, runs: Runs): void {
   inside(model, 'list', 'list registered models and mark the active one')
     .option('--known', 'list known models instead, with published facts')
     .action(({ known = false }) => run(load.models, known ? 'knownModelsCommand' : 'modelsCommand', []));
-  inside(model, 'show <name>', 'show a known model').action(runs(load.models, 'knownModelCommand'));
   inside(model, 'add <name>', 'register a known model, or any by the name of its provider')
     .option('--provider <name>', 'ollama, tei, openai, …: docs/providers.md')
     .option('--dim <number>', 'dimensions of its vectors', integer(1, 8192))

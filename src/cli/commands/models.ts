@@ -6,7 +6,6 @@ import type {
   ModelInfo,
   ModelListResponse,
 } from '../../domain/model.ts';
-import { prefixesOf } from '../../providers/model-prefixes.ts';
 import { type Context, clientOf, get, post, tell } from '../context.ts';
 import { bar, CliError, counted, durationText, type ExitCode, exitCodes, fitted, plain, table } from '../output.ts';
 
@@ -52,35 +51,9 @@ export function knownModelsCommand(context: Context): ExitCode {
   return tell(context, { models: knownModels }, (terminal) => {
     terminal.say(terminal.style('dim', fitted(head, terminal.columns)));
     for (const line of lines) terminal.line(line);
-    terminal.note('nDCG@10 as published, of MTEB or BEIR in English: readback model show NAME');
+    terminal.note('nDCG@10 as published, of MTEB or BEIR in English; --json has all facts');
   });
 }
-
-export function knownModelCommand(context: Context, name: string): ExitCode {
-  const model = knownModels.find((each) => each.name === name);
-  if (model === undefined) throw new CliError(exitCodes.misuse, `unknown model ${name}: readback model list --known`);
-  const { does, dim, dims, memory_mb, max_input_tokens, parameters_millions, languages, license, score } = model;
-  const before = prefixesOf(Object.values(model.names)[0]);
-  const facts: [string, string | null][] = [
-    ['name', model.name],
-    ['does', does],
-    ['vectors', dim === null ? null : [`${dim} dimensions`, ...dims.map((each) => `or ${each}`)].join(', ')],
-    ['memory', memory_mb === null ? null : `${memory_mb} MB for 100,000 passages`],
-    ['reads', `max ${max_input_tokens} tokens`],
-    ['queries', afterWords(before.query)],
-    ['passages', afterWords(before.document)],
-    ['size', parameters_millions === null ? null : `${parameters_millions} million parameters`],
-    ['languages', languages],
-    ['license', license],
-    ['score', score === null ? null : `${score.value} (${score.benchmark}), ${score.source}`],
-    ...Object.entries(model.names).map(([provider, called]): [string, string] => [provider, called]),
-  ];
-  return tell(context, model, ({ say }) => {
-    for (const line of table(facts.flatMap(([label, value]) => (value === null ? [] : [[label, value]])))) say(line);
-  });
-}
-
-const afterWords = (prefix: string) => (prefix === '' ? null : `after “${prefix.trim().replaceAll('\n', ' ')}”`);
 
 export async function addModelCommand(context: Context, name: string, args: AddModelArguments): Promise<ExitCode> {
   const model = await post<ModelInfo>(context, '/v1/models', registrationOf(name, args));
