@@ -36,8 +36,6 @@ export type ServiceContext = Pick<Context, 'settings' | 'url' | 'terminal' | 'js
 
 export interface ContextOptions {
   warns?: boolean;
-  /** Whether the settings contain the library. */
-  isKnown?: boolean;
 }
 
 export function clientOf({ settings, url }: ServiceContext, scope: Scope): ServiceClient {

@@ -223,10 +223,7 @@ export function createProgram(options: ProgramOptions): Command {
   inside(tokens, 'revoke <token...>', 'revoke tokens, by id, and end their sessions').action(
     runs(load.token, 'revokeTokensCommand'),
   );
-  inside(tokens, 'new', "replace the data folder's token, or print a named one for SERVICE_AUTH_TOKENS")
-    .option('--name <name>', 'name of a token that is only printed')
-    .addOption(scopeOption('scope of a named token'))
-    .action((args) => run(load.token, 'newTokenCommand', [args], { isKnown: args.name === undefined }));
+  inside(tokens, 'new', "replace the data folder's token").action(runs(load.token, 'newTokenCommand'));
 
   command('completion', 'print the completion of commands for a shell')
     .addArgument(new Argument('<shell>', 'the shell').choices(shells))

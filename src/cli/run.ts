@@ -34,7 +34,7 @@ export async function run({ args, env, stdin, stdout, stderr, signal, onCommand,
   let terminal: Terminal | undefined;
   let exitCode: ExitCode | undefined;
 
-  function context({ warns = true, isKnown = true }: ContextOptions = {}): Context {
+  function context({ warns = true }: ContextOptions = {}): Context {
     onCommand();
     const { json = false, url, color, library } = program.opts<GlobalOptions>();
     terminal = openTerminal({
@@ -44,9 +44,7 @@ export async function run({ args, env, stdin, stdout, stderr, signal, onCommand,
       monotonic: () => performance.now(),
       columns: columnsOf(env),
     });
-    const settings = isKnown
-      ? settingsOfLibrary(readSettings(env), library)
-      : readSettings({ ...env, SERVICE_LIBRARIES__DIR: '', SERVICE_AUTH_TOKENS: '' });
+    const settings = settingsOfLibrary(readSettings(env), library);
     const unknown = unknownVariables(env);
     if (warns) for (const each of unknown) terminal.note(unknownVariableText(each));
     return {

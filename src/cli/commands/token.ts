@@ -4,39 +4,14 @@ import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import type { z } from 'zod';
-import {
-  type codeResponse,
-  type createdTokenResponse,
-  libraryName,
-  type Scope,
-  type tokenListResponse,
-} from '../../domain/access.ts';
+import type { codeResponse, createdTokenResponse, Scope, tokenListResponse } from '../../domain/access.ts';
 import { replaceText } from '../../files/durable-file.ts';
 import { type Context, clientOf, deleteEach, get, post, tell } from '../context.ts';
-import { CliError, day, type ExitCode, exitCodes, plain, table } from '../output.ts';
+import { day, type ExitCode, exitCodes, plain, table } from '../output.ts';
 
-export interface TokenArguments {
-  /** Name for SERVICE_AUTH_TOKENS; without one the data folder's token is replaced. */
-  name?: string;
-  scope: Scope;
-}
-
-export async function newTokenCommand(context: Context, { name, scope }: TokenArguments): Promise<ExitCode> {
-  const { settings, terminal, library, newToken } = context;
-  if (library !== undefined && name === undefined) {
-    throw new CliError(exitCodes.misuse, 'a library token needs a name: pass --name');
-  }
-  if (library !== undefined && !libraryName.safeParse(library).success) {
-    throw new CliError(exitCodes.misuse, `--library ${library}: names contain only a to z, 0 to 9, ., _ and -`);
-  }
+export async function newTokenCommand(context: Context): Promise<ExitCode> {
+  const { settings, terminal, newToken } = context;
   const token = newToken();
-  if (name !== undefined) {
-    const scopes = scope === 'write' ? ['read', 'write'] : ['read'];
-    const entry = { name, token, scopes, ...(library !== undefined && { library }) };
-    tell(context, entry, ({ say }) => say(JSON.stringify(entry)));
-    terminal.note('add it to SERVICE_AUTH_TOKENS; the service accepts it after a restart');
-    return exitCodes.done;
-  }
   mkdirSync(settings.data_dir, { recursive: true, mode: 0o700 });
   const path = join(settings.data_dir, 'token');
   await replaceText(path, `${token}\n`);
