@@ -212,7 +212,6 @@ test('what is wrong is told in a line, with its exit code', async (t) => {
     [['--url', 'http://127.0.0.1:1/#top', 'search', 'x'], 2, notAnAddress],
     [['search', 'x'], 3, /no readback answers at http:\/\/127\.0\.0\.1:1 \(.*\)\n.*readback serve/],
     [['jobs', '--status', 'lost'], 2, /Allowed choices are pending/],
-    [['jobs'], 1, /there is no store in/],
     [['status'], 3, /^$/],
     [['fsck'], 1, /there is no store in/],
     [['import', join(home, 'nothing')], 1, /there is no .*nothing/],

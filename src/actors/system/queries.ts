@@ -242,7 +242,7 @@ export function jobResponseOf(job: Job): JobResponse {
 }
 
 /** The job's page or watch; null if it has none, or the row is deleted. */
-export function jobSubjectOf({ pages, watches }: StoreReader, job: Job): JobSubject | null {
+function jobSubjectOf({ pages, watches }: StoreReader, job: Job): JobSubject | null {
   const page = job.page_no === null ? undefined : pages.head(job.page_no);
   if (page !== undefined) return { id: idOf('page', page.no), url: page.canonical_url, title: page.title };
   const watch = job.kind === 'poll_watch' ? watches.ofJob(job.no) : undefined;

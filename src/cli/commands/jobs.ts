@@ -1,7 +1,6 @@
-import { jobResponseOf, jobSubjectOf } from '../../actors/system/queries.ts';
 import { grouped } from '../../compute/structures/grouped.ts';
 import type { JobKind, JobListResponse, JobRetryBatchResponse, JobStatus, ListedJob } from '../../domain/job.ts';
-import { type Context, clientOf, post, withStore } from '../context.ts';
+import { type Context, get, post } from '../context.ts';
 import { type ExitCode, exitCodes, plain, type Style, type Terminal, titled } from '../output.ts';
 
 export interface JobsArguments {
@@ -23,17 +22,9 @@ const maxRetried = 500;
 
 export async function jobsCommand(context: Context, { status, kind, limit = 20 }: JobsArguments): Promise<ExitCode> {
   const { terminal, json } = context;
-  const client = clientOf(context, 'read');
   const asked = Math.min(limit, maxListed);
-  const overHttp = context.url !== undefined || (await client.isUp());
   const query = { limit: String(asked), subject: 'true', ...(status && { status }), ...(kind && { kind }) };
-  const { jobs } = overHttp
-    ? await client.call<JobListResponse>('GET', `/v1/jobs?${new URLSearchParams(query)}`)
-    : await withStore(context, ({ reader }) => ({
-        jobs: reader.jobs
-          .list({ status, kind, limit: asked })
-          .map((job) => ({ ...jobResponseOf(job), subject: jobSubjectOf(reader, job) })),
-      }));
+  const { jobs } = await get<JobListResponse>(context, `/v1/jobs?${new URLSearchParams(query)}`);
   if (json) terminal.json({ jobs });
   else if (jobs.length === 0) terminal.say('no jobs');
   else sayGroups(terminal, jobs);
