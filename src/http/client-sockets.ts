@@ -4,14 +4,11 @@
  * limited: at the limit, those without progress for `graceMs` end, then new ones are refused with 503.
  */
 
-import { readFile } from 'node:fs/promises';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
-import { endianness } from 'node:os';
 import { Readable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
-import ipaddr from 'ipaddr.js';
-import { DomainError, nullIfMissing } from '../domain/errors.ts';
+import { DomainError } from '../domain/errors.ts';
 import { refuseLate } from './connection-limits.ts';
 import { LargeJson, pieceLength, slicesOf } from './json-answer.ts';
 import type { LoopShare } from './loop-share.ts';
@@ -113,8 +110,6 @@ export const paceLimits: PaceLimits = {
 
 /** Smaller answers are not counted: at most 60 MB on 15,000 connections. */
 const uncounted = 4 * 1024;
-/** Looks per reading of the system's connection table, which may have 15,000 lines. */
-const looksPerTable = 5;
 
 interface OpenAnswer {
   raw: ServerResponse;
@@ -130,16 +125,14 @@ interface OpenBody {
   movedAt: number;
 }
 
-/** Ends connections of clients that stop sending a body, reading an answer or acknowledging a stream. Clock in ms. */
+/** Ends connections of clients that stop sending a body or reading an answer. Clock in ms. */
 export class ClientPace {
   readonly limits: PaceLimits;
   readonly #monotonic: () => number;
   /** Ordered by time without progress, longest first. */
   readonly #answers = new Set<OpenAnswer>();
   readonly #bodies = new Set<OpenBody>();
-  readonly #streams = new Set<Socket>();
   #units = 0;
-  #looks = 0;
 
   constructor(limits: PaceLimits = paceLimits, monotonic = () => performance.now()) {
     this.limits = limits;
@@ -173,21 +166,13 @@ export class ClientPace {
     this.#bodies.add({ raw, response, bytes: raw.socket.bytesRead, movedAt: this.#monotonic() });
   }
 
-  stream({ socket }: IncomingMessage, response: ServerResponse): void {
-    this.#streams.add(socket);
-    response.once('close', () => this.#streams.delete(socket));
-  }
-
   /** Resolves when connections of stalled clients are ended. */
   async look(): Promise<void> {
     this.#endUnread(this.limits.stallMs, () => false);
-    if (this.#bodies.size > 0) {
-      // After a delay of the process, received data is read between timers and immediates.
-      await new Promise(setImmediate);
-      this.#refuseLate();
-    }
-    if (this.#streams.size === 0 || this.#looks++ % looksPerTable > 0) return;
-    for (const socket of await lostPeers([...this.#streams])) socket.destroy();
+    if (this.#bodies.size === 0) return;
+    // After a delay of the process, what was received is read between timers and immediates.
+    await new Promise(setImmediate);
+    this.#refuseLate();
   }
 
   #refuseLate(): void {
@@ -270,44 +255,4 @@ export function clientSignal({ raw }: { raw: ServerResponse }): AbortSignal {
   if (raw.destroyed) closed();
   else raw.once('close', closed);
   return controller.signal;
-}
-
-/** Peers that vanish never close, and Linux reports them only after 15 minutes, so this reads its connection table. */
-const tables = ['/proc/self/net/tcp', '/proc/self/net/tcp6'];
-/** Unacknowledged attempts of a lost peer. The pauses double from 0.2 s: the sixth comes after 13 s. */
-const attemptsOfLost = 6;
-
-type Ends = Partial<Pick<Socket, 'localAddress' | 'localPort' | 'remoteAddress' | 'remotePort'>>;
-
-async function lostPeers<Connection extends Ends>(connections: readonly Connection[]): Promise<Connection[]> {
-  if (connections.length === 0) return [];
-  const read = await Promise.all(tables.map((path) => readFile(path, 'latin1').catch(nullIfMissing)));
-  const lost = new Set(read.flatMap((table) => lostIn(table ?? '')));
-  return connections.filter((connection) => lost.has(keyOf(connection)));
-}
-
-/**
- * Both ends of connections with a lost peer. Source: proc_net_tcp of Linux, `sl local remote st tx:rx tr:when retrnsmt
- * uid timeout …`, hexadecimal except `uid` and `timeout`. `retrnsmt` counts retransmissions, `timeout` probes.
- */
-export function lostIn(table: string): string[] {
-  return table.split('\n').flatMap((line) => {
-    const [, local, remote, , queues, , retransmissions, , probes] = line.trim().split(/\s+/);
-    const unacknowledged = Number.parseInt(queues ?? '', 16);
-    const attempts = Math.max(Number.parseInt(retransmissions, 16), Number(probes));
-    return unacknowledged > 0 && attempts >= attemptsOfLost ? [`${local} ${remote}`] : [];
-  });
-}
-
-/** The ends of a connection, as in the table; empty if it is closed. */
-export function keyOf({ localAddress, localPort, remoteAddress, remotePort }: Ends): string {
-  if (localAddress === undefined || remoteAddress === undefined) return '';
-  return `${endOf(localAddress, localPort)} ${endOf(remoteAddress, remotePort)}`;
-}
-
-/** Words of four bytes, each in the machine's byte order. */
-function endOf(address: string, port = 0): string {
-  const bytes = Buffer.from(ipaddr.parse(address).toByteArray());
-  if (endianness() === 'LE') bytes.swap32();
-  return `${bytes.toString('hex')}:${port.toString(16).padStart(4, '0')}`.toUpperCase();
 }

@@ -17,7 +17,6 @@ import { DomainError, type ErrorCode } from '../domain/errors.ts';
 import type { Ask, Readiness } from '../domain/messages.ts';
 import type { ShownSettings } from '../settings/shown-settings.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
-import type { ClientPace } from './client-sockets.ts';
 import { TooManyValuesError } from './json-body.ts';
 import { bodyInvalid, httpValidationError, RequestInvalidError, ruleBroken } from './request-invalid.ts';
 
@@ -66,7 +65,6 @@ export interface RouteContext {
   ask(request: FastifyRequest): Ask;
   /** The same, but aborted when the client disconnects. */
   asking(reply: FastifyReply): Ask;
-  pace: ClientPace;
   readiness(signal: AbortSignal): Promise<Readiness>;
   access: Access;
   consoleDir: string;

@@ -37,7 +37,7 @@ import { watchRoutes } from './routes/watches.ts';
 
 export interface ServerOptions
   extends GuardSettings,
-    Omit<RouteContext, 'ask' | 'asking' | 'pace' | 'heartbeatMs' | 'listsMutatingTools'> {
+    Omit<RouteContext, 'ask' | 'asking' | 'heartbeatMs' | 'listsMutatingTools'> {
   askOf: (name: string) => Ask;
   peers?: Peers | null;
   log: FastifyBaseLogger;
@@ -141,8 +141,7 @@ export function buildServer(options: ServerOptions): HttpApp {
   admit = admitOnly(app, options, { access: options.access, peers: options.peers ?? null });
   const share = new LoopShare();
   shareLoop(app, share);
-  const pace = options.bounds?.pace ?? new ClientPace();
-  keepPace(app, share, pace);
+  keepPace(app, share, options.bounds?.pace ?? new ClientPace());
   boundBodies(app, options.bounds?.bodies);
   acceptJsonOnly(app, share);
   drainUnreadBodies(app, options.bounds?.drain);
@@ -160,7 +159,6 @@ export function buildServer(options: ServerOptions): HttpApp {
       const [library, signal] = [ask(reply.request), clientSignal(reply)];
       return (name, request) => library(name, request, { signal });
     },
-    pace,
     heartbeatMs: options.events.heartbeat_s * 1000,
     listsMutatingTools: options.mcp.enable_mutating_tools,
   };

@@ -21,7 +21,7 @@ async function* streamOf(subscription: EventSubscription, heartbeatMs: number): 
   }
 }
 
-export const eventRoutes: RouteGroup = (app, { ask, access, pace, heartbeatMs }) => {
+export const eventRoutes: RouteGroup = (app, { ask, access, heartbeatMs }) => {
   const open = new Map<EventSubscription, Holder>();
   let closing = false;
 
@@ -63,7 +63,6 @@ export const eventRoutes: RouteGroup = (app, { ask, access, pace, heartbeatMs })
         return reply.hijack();
       }
       open.set(subscription, holderOf(request));
-      pace.stream(request.raw, reply.raw);
       endUnheld();
       reply.raw.once('close', () => subscription.leave());
       void subscription.ended.then((reason) => {
@@ -71,7 +70,7 @@ export const eventRoutes: RouteGroup = (app, { ask, access, pace, heartbeatMs })
         // A stalled client would not read the end of the stream either.
         if (reason === 'stalled') reply.raw.destroy();
       });
-      reply.raw.socket?.setTimeout(0); // an idle stream is normal
+      reply.raw.socket?.setTimeout(0); // an idle stream is normal, and the system ends a vanished peer
       const stream: FastifyReply = reply;
       return stream
         .headers({
