@@ -202,7 +202,7 @@ export const pageResponse = z.strictObject({
   original_url: z.string(),
   body_text: z.string().nullable(),
   body_length: z.int().optional(),
-  headings: z.array(z.string()).optional().describe('titles of sections of the text, in order'),
+  headings: z.array(z.string()).describe('titles of sections of the text, in order'),
   metadata: z.record(z.string(), z.unknown()).nullable(),
   cluster: clusterRef.nullable(),
 });

@@ -90,7 +90,7 @@ const seen = '2026-01-01T00:00:00.000Z';
 const pageFacts: PageFacts = {
   ...{ page_id: 'pg_00000001', canonical_url: address, original_url: address, domain: 'example.com' },
   ...{ title: 'A page', source: null, metadata: null, first_seen_at: seen, last_seen_at: seen, visit_count: 1 },
-  ...{ indexed_at: null, status: 'queued', cluster: null, ...noDetails },
+  ...{ indexed_at: null, status: 'queued', headings: [], cluster: null, ...noDetails },
 };
 
 /** Answers of a page with this text. */

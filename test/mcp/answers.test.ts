@@ -48,7 +48,7 @@ const page = (changes: Partial<PageResponse> = {}): PageResponse => ({
   ...{ page_id: 'pg_1', canonical_url: 'https://example.com/1', original_url: 'https://example.com/1?utm_source=x' },
   ...{ domain: 'example.com', title: 'Governors', body_text: prose, body_length: prose.length, source: null },
   ...{ metadata: null, first_seen_at: at, last_seen_at: at, visit_count: 2, ...noDetails, indexed_at: at },
-  ...{ status: 'indexed', cluster: null, ...changes },
+  ...{ status: 'indexed', headings: [], cluster: null, ...changes },
 });
 
 const cluster = {

@@ -87,11 +87,10 @@ export function queriesService(dependencies: QueriesDependencies): StartService<
     'page.list': (query, signal) => listPages(query, signal),
     'page.get': ({ page_id }) => {
       const page = required(reader.pages.get(requirePage(page_id).no), 'page', page_id);
-      const headings = reader.pages.sections(page.no).flatMap(({ title }) => title ?? []);
       return {
         ...pageSummaryOf(reader, page),
         original_url: page.original_url,
-        ...(headings.length > 0 && { headings }),
+        headings: reader.pages.sections(page.no).flatMap(({ title }) => title ?? []),
         metadata: page.metadata,
         cluster: clusterRefOf(reader, page.no),
       };
