@@ -80,7 +80,7 @@ test('a model is registered, estimated, filled, compared, activated and evaluate
   await page.getByRole('button', { name: 'Replay searches…' }).click();
   assert.deepEqual(await accessibilityFaults(page), []);
   await page.getByRole('button', { name: 'Replay', exact: true }).click();
-  const replays = page.getByRole('table', { name: 'Replays, the newest first' });
+  const replays = page.getByRole('table', { name: 'Replays, newest first' });
   await until(async () => (await replays.locator('tbody tr').count()) === 2, 'the replay has its report');
   const ways = await replays.locator('tbody tr td:nth-of-type(1)').allTextContents();
   assert.deepEqual(ways, ['ollama-words-32-32, score fusion', 'local-multilingual-e5-small-384, score fusion']);
