@@ -3,7 +3,8 @@
  * its own, and users click again.
  */
 import type { BlacklistResponse, ForgetResponse } from '../../../src/domain/blacklist.ts';
-import type { IngestBatchResult, PageSummary } from '../../../src/domain/page.ts';
+import type { MetadataEdit } from '../../../src/domain/metadata.ts';
+import type { IngestBatchResult, PageResponse, PageSummary } from '../../../src/domain/page.ts';
 import type { SearchRequest, SearchResponse } from '../../../src/domain/search.ts';
 import { retryAfterMs } from '../queue/backoff.ts';
 import type { Connection } from './connection.ts';
@@ -165,6 +166,15 @@ export class ServiceClient {
 
   pageOf(url: string): Promise<Outcome<{ pages: PageSummary[] }>> {
     return send(this.#connection, 'GET', `/v1/pages?limit=1&url=${encodeURIComponent(url)}`, { pages: 'list' });
+  }
+
+  /** Without its text. */
+  page(id: string): Promise<Outcome<PageResponse>> {
+    return send(this.#connection, 'GET', `/v1/pages/${id}?length=1`, { page_id: 'text' });
+  }
+
+  edit(id: string, change: MetadataEdit): Promise<Outcome<unknown>> {
+    return send(this.#connection, 'PATCH', `/v1/pages/${id}`, { page_id: 'text' }, change);
   }
 
   blacklist(): Promise<Outcome<BlacklistResponse>> {

@@ -11,6 +11,7 @@ import { siteOf } from '../rules/decide.ts';
 import { type Outcome, ServiceClient } from '../service/client.ts';
 import type { Connection } from '../service/connection.ts';
 import { readSettings, type Settings } from '../settings.ts';
+import { Annotations } from './annotations.tsx';
 import {
   dateOf,
   describeDocument,
@@ -348,7 +349,8 @@ function Popup() {
           {t('options')}
         </a>
       </footer>
-      {/* Comes last, for it comes late: nothing that is clicked on moves. */}
+      {/* These come last, for they come late: nothing that is clicked on moves. */}
+      {tab && state && mayTell(state, tab) && <Annotations url={pageAddress(tab.url)} client={client} again={loaded} />}
       {tab && state && mayTell(state, tab) && <Related tab={tab} client={client} />}
     </main>
   );
