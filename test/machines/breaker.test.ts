@@ -20,12 +20,7 @@ function nextBreaker({ state, ...context }: Breaker, event: BreakerEvent): Break
 }
 
 /** What one event does to a breaker of one state under one condition: every field that changes, or null for nothing. */
-interface Case {
-  when: string;
-  breaker?: Partial<Breaker>;
-  event?: { at?: number; generation?: number };
-  expected: Partial<Breaker> | null;
-}
+type Case = readonly [when: string, expected: Partial<Breaker> | null, event?: object, breaker?: Partial<Breaker>];
 
 const at = 50_000;
 const policy = { failureThreshold: 3, cooldownMs: 30_000 };
@@ -39,56 +34,48 @@ const rows: Record<BreakerState, Breaker> = {
 const eventOf = (type: EventType, breaker: Breaker): BreakerEvent =>
   type === 'attempt' ? { type, at } : { type, at, generation: breaker.generation };
 
-const older: Case = { when: 'of a call that began in an older generation', event: { generation: 3 }, expected: null };
-const ignored: Case[] = [{ when: 'in any case', expected: null }, older];
+const older: Case = ['of a call that began in an older generation', null, { generation: 3 }];
+const ignored: Case[] = [['in any case', null], older];
 const opened = { state: 'open', failures: 0, generation: 5, openUntil: 80_000 } as const;
 const strict = { failureThreshold: 1, cooldownMs: 10 };
 
 const table: Record<BreakerState, Record<EventType, Case[]>> = {
   closed: {
-    attempt: [{ when: 'in any case: let through', expected: {} }],
+    attempt: [['in any case: let through', {}]],
     succeeded: [
-      { when: 'after a failure: the row is over', expected: { failures: 0 } },
-      { when: 'after a success', breaker: { failures: 0 }, expected: null },
+      ['after a failure: the row is over', { failures: 0 }],
+      ['after a success', null, {}, { failures: 0 }],
       older,
     ],
     failed: [
-      { when: 'not yet the threshold', expected: { failures: 2 } },
-      { when: 'the threshold is reached', breaker: { failures: 2 }, expected: opened },
-      {
-        when: 'a threshold of one',
-        breaker: { failures: 0, policy: strict },
-        expected: { ...opened, openUntil: 50_010 },
-      },
+      ['not yet the threshold', { failures: 2 }],
+      ['the threshold is reached', opened, {}, { failures: 2 }],
+      ['a threshold of one', { ...opened, openUntil: 50_010 }, {}, { failures: 0, policy: strict }],
       older,
-      { ...older, when: 'the threshold would be reached by an older call', breaker: { failures: 2 } },
+      ['the threshold would be reached by an older call', null, { generation: 3 }, { failures: 2 }],
     ],
     cancelled: ignored,
   },
   open: {
     attempt: [
-      { when: 'the cooldown goes on: refused', event: { at: 59_999 }, expected: null },
-      {
-        when: 'the cooldown is over: the probe',
-        event: { at: 60_000 },
-        expected: { state: 'half_open', generation: 6 },
-      },
+      ['the cooldown goes on: refused', null, { at: 59_999 }],
+      ['the cooldown is over: the probe', { state: 'half_open', generation: 6 }, { at: 60_000 }],
     ],
     succeeded: ignored,
     failed: ignored,
     cancelled: ignored,
   },
   half_open: {
-    attempt: [{ when: 'the probe is under way: refused', expected: null }],
-    succeeded: [{ when: 'of the probe', expected: { state: 'closed', generation: 7 } }, older],
-    failed: [{ when: 'of the probe', expected: { state: 'open', generation: 7, openUntil: 80_000 } }, older],
-    cancelled: [{ when: 'of the probe: the next attempt probes', expected: { state: 'open', generation: 7 } }, older],
+    attempt: [['the probe is under way: refused', null]],
+    succeeded: [['of the probe', { state: 'closed', generation: 7 }], older],
+    failed: [['of the probe', { state: 'open', generation: 7, openUntil: 80_000 }], older],
+    cancelled: [['of the probe: the next attempt probes', { state: 'open', generation: 7 }], older],
   },
 };
 
 for (const state of breakerStates) {
   for (const [type, cases] of Object.entries(table[state]) as [EventType, Case[]][]) {
-    for (const { when, breaker, event, expected } of cases) {
+    for (const [when, expected, event, breaker] of cases) {
       test(`a breaker that is ${state}, ${type}, ${when}: ${expected?.state ?? (expected === null ? 'nothing' : state)}`, () => {
         const before = { ...rows[state], ...breaker };
         const kept = structuredClone(before);

@@ -7,17 +7,11 @@ import { jobRow } from './rows.ts';
 
 type EventType = JobEvent['type'];
 
-/** What one event does to a row of one state under one condition: the next state and every field that changes. */
-interface Case {
-  when: string;
-  job?: Partial<Job>;
-  event?: Partial<Extract<JobEvent, { type: EventType }>> & Record<string, unknown>;
-  next: JobStatus | null;
-  row?: Partial<Job>;
-}
+/** What one event does to a row of one state under one condition: the next state, every field that changes, and what is else than in `rows` and `events`. */
+type Case = readonly [when: string, next: JobStatus | null, row?: Partial<Job>, job?: Partial<Job>, event?: object];
 
 const at = 5000;
-const refused: Case[] = [{ when: 'in any case', next: null }];
+const refused: Case[] = [['in any case', null]];
 
 const rows: Record<JobStatus, Job> = {
   pending: jobRow(),
@@ -53,187 +47,146 @@ const released = { lease_until: 0, suspect: false, updated_at: at };
 const broken = { ...released, run_at: at + 250, last_error: 'broken' };
 const away = { ...broken, last_error: 'no connection' };
 const overdue = { ...released, run_at: at, last_error: 'the attempt exceeded its lease' };
-const anotherClaim = { when: 'of another claim', event: { claim: 39 }, next: null };
-const cancelled: Case[] = [
-  { when: 'in any case', next: 'done', row: { ...released, last_error: 'cancelled: page forgotten' } },
-];
+const anotherClaim: Case = ['of another claim', null, {}, {}, { claim: 39 }];
+const cancelled: Case[] = [['in any case', 'done', { ...released, last_error: 'cancelled: page forgotten' }]];
 
 const clockSet: Case[] = [
-  {
-    when: 'it was moved by a clock that was ahead: it waits as long as it was to',
-    job: { updated_at: at + 9000, run_at: at + 9250 },
-    next: 'pending',
-    row: { run_at: at + 250, updated_at: at },
-  },
-  {
-    when: 'it was due by a clock that was ahead',
-    job: { updated_at: at + 9000, run_at: at + 8000 },
-    next: 'pending',
-    row: { run_at: at, updated_at: at },
-  },
-  { when: 'it was moved before', job: { updated_at: at, run_at: at + 9250 }, next: null },
+  [
+    'it was moved by a clock that was ahead: it waits as long as it was to',
+    'pending',
+    { run_at: at + 250, updated_at: at },
+    { updated_at: at + 9000, run_at: at + 9250 },
+  ],
+  [
+    'it was due by a clock that was ahead',
+    'pending',
+    { run_at: at, updated_at: at },
+    { updated_at: at + 9000, run_at: at + 8000 },
+  ],
+  ['it was moved before', null, {}, { updated_at: at, run_at: at + 9250 }],
 ];
-const clockSetOf = (state: JobStatus) => clockSet.map((each) => (each.next === null ? each : { ...each, next: state }));
+const clockSetOf = (state: JobStatus) =>
+  clockSet.map(([when, next, ...given]): Case => [when, next && state, ...given]);
 
 /** By other work. */
-const served: Case[] = [{ when: 'in any case', next: 'done', row: { ...released, last_error: null } }];
+const served: Case[] = [['in any case', 'done', { ...released, last_error: null }]];
 
 /** What is not listed is refused. */
 const table: Record<JobStatus, Partial<Record<EventType, Case[]>>> = {
   pending: {
     claim: [
-      { when: 'it is due', job: { run_at: at }, next: 'running', row: { ...claimed, attempts: 1 } },
-      {
-        when: 'a suspect: it stays one while it runs',
-        job: { suspect: true, attempts: 1 },
-        next: 'running',
-        row: { ...claimed, attempts: 2 },
-      },
-      { when: 'it is not due', job: { run_at: at + 1 }, next: null },
+      ['it is due', 'running', { ...claimed, attempts: 1 }, { run_at: at }],
+      ['a suspect: it stays one while it runs', 'running', { ...claimed, attempts: 2 }, { suspect: true, attempts: 1 }],
+      ['it is not due', null, {}, { run_at: at + 1 }],
     ],
     served,
     clockSet: clockSetOf('pending'),
-    defer: [{ when: 'in any case', next: 'pending', row: { run_at: at + 70, updated_at: at } }],
+    defer: [['in any case', 'pending', { run_at: at + 70, updated_at: at }]],
     cancel: cancelled,
   },
   running: {
-    heartbeat: [{ when: 'of its owner', next: 'running', row: { lease_until: at + 600 } }, anotherClaim],
+    heartbeat: [['of its owner', 'running', { lease_until: at + 600 }], anotherClaim],
     progress: [
-      {
-        when: 'of its owner: what was before does not count any more',
-        job: { attempts: 3, suspect: true },
-        next: 'running',
-        row: { lease_until: at + 600, attempts: 1, suspect: false, updated_at: at },
-      },
+      [
+        'of its owner: what was before does not count any more',
+        'running',
+        { lease_until: at + 600, attempts: 1, suspect: false, updated_at: at },
+        { attempts: 3, suspect: true },
+      ],
       anotherClaim,
     ],
     complete: [
-      {
-        when: 'of its owner',
-        job: { suspect: true, last_error: 'an earlier one' },
-        next: 'done',
-        row: { ...released, last_error: null },
-      },
-      {
-        when: 'of its owner, after the lease, nobody else having claimed it',
-        job: { lease_until: at - 1 },
-        next: 'done',
-        row: released,
-      },
+      ['of its owner', 'done', { ...released, last_error: null }, { suspect: true, last_error: 'an earlier one' }],
+      ['of its owner, after the lease, nobody else having claimed it', 'done', released, { lease_until: at - 1 }],
       anotherClaim,
     ],
     fail: [
-      { when: 'attempts remain', job: { attempts: 2 }, next: 'failed', row: broken },
-      { when: 'attempts are used up', job: { attempts: 3 }, next: 'dead', row: broken },
-      {
-        when: 'the host was not reached before: it is now',
-        job: { unreached: 2 },
-        next: 'failed',
-        row: { ...broken, unreached: 0 },
-      },
-      { when: 'the only attempt there is', job: { max_attempts: 1 }, next: 'dead', row: broken },
-      { when: 'it is permanent', event: { permanent: true }, next: 'dead', row: broken },
-      {
-        when: 'the message is long',
-        event: { message: 'x'.repeat(1001) },
-        next: 'failed',
-        row: { ...broken, last_error: 'x'.repeat(1000) },
-      },
+      ['attempts remain', 'failed', broken, { attempts: 2 }],
+      ['attempts are used up', 'dead', broken, { attempts: 3 }],
+      ['the host was not reached before: it is now', 'failed', { ...broken, unreached: 0 }, { unreached: 2 }],
+      ['the only attempt there is', 'dead', broken, { max_attempts: 1 }],
+      ['it is permanent', 'dead', broken, {}, { permanent: true }],
+      ['the message is long', 'failed', { ...broken, last_error: 'x'.repeat(1000) }, {}, { message: 'x'.repeat(1001) }],
       anotherClaim,
-      { when: 'of another claim, permanent', event: { claim: 39, permanent: true }, next: null },
+      ['of another claim, permanent', null, {}, {}, { claim: 39, permanent: true }],
     ],
     unreached: [
-      {
-        when: 'of its owner: it is no attempt',
-        job: { attempts: 3 },
-        next: 'failed',
-        row: { ...away, attempts: 2, unreached: 1 },
-      },
-      { when: 'for the last time', job: { unreached: 2 }, next: 'dead', row: { ...away, attempts: 0, unreached: 3 } },
-      {
-        when: 'of a row that an earlier version wrote',
-        job: { unreached: undefined },
-        next: 'failed',
-        row: { ...away, attempts: 0, unreached: 1 },
-      },
+      ['of its owner: it is no attempt', 'failed', { ...away, attempts: 2, unreached: 1 }, { attempts: 3 }],
+      ['for the last time', 'dead', { ...away, attempts: 0, unreached: 3 }, { unreached: 2 }],
+      [
+        'of a row that an earlier version wrote',
+        'failed',
+        { ...away, attempts: 0, unreached: 1 },
+        { unreached: undefined },
+      ],
       anotherClaim,
     ],
     release: [
-      {
-        when: 'with a reason',
-        event: { message: 'no network' },
-        next: 'pending',
-        row: { ...released, run_at: 5100, attempts: 0, last_error: 'no network' },
-      },
-      { when: 'of its owner', next: 'pending', row: { ...released, run_at: 5100, attempts: 0 } },
-      {
-        when: 'of its owner, at the last attempt',
-        job: { attempts: 3 },
-        next: 'pending',
-        row: { ...released, run_at: 5100, attempts: 2 },
-      },
+      [
+        'with a reason',
+        'pending',
+        { ...released, run_at: 5100, attempts: 0, last_error: 'no network' },
+        {},
+        { message: 'no network' },
+      ],
+      ['of its owner', 'pending', { ...released, run_at: 5100, attempts: 0 }],
+      ['of its owner, at the last attempt', 'pending', { ...released, run_at: 5100, attempts: 2 }, { attempts: 3 }],
       anotherClaim,
     ],
     leaseExpired: [
-      { when: 'the lease is over and attempts remain', job: { lease_until: at }, next: 'pending', row: overdue },
-      {
-        when: 'the lease is over and attempts are used up',
-        job: { lease_until: at, attempts: 3 },
-        next: 'dead',
-        row: overdue,
-      },
-      { when: 'the lease is not over', job: { lease_until: at + 1 }, next: null },
-      { when: 'the lease is not over and attempts are used up', job: { lease_until: at + 1, attempts: 3 }, next: null },
+      ['the lease is over and attempts remain', 'pending', overdue, { lease_until: at }],
+      ['the lease is over and attempts are used up', 'dead', overdue, { lease_until: at, attempts: 3 }],
+      ['the lease is not over', null, {}, { lease_until: at + 1 }],
+      ['the lease is not over and attempts are used up', null, {}, { lease_until: at + 1, attempts: 3 }],
     ],
     orphaned: [
-      {
-        when: 'others ran, too: the attempt is given back',
-        job: { attempts: 3, last_error: 'an earlier one' },
-        next: 'pending',
-        row: { ...released, suspect: true, run_at: at, attempts: 2 },
-      },
-      {
-        when: 'it ran alone: the attempt counts',
-        event: { alone: true },
-        next: 'pending',
-        row: { ...released, suspect: true, run_at: at, last_error: 'the process ended while this job ran alone' },
-      },
-      {
-        when: 'it ran alone at its last attempt',
-        event: { alone: true },
-        job: { attempts: 3 },
-        next: 'dead',
-        row: { ...released, last_error: 'the process ended each time this job ran alone' },
-      },
+      [
+        'others ran, too: the attempt is given back',
+        'pending',
+        { ...released, suspect: true, run_at: at, attempts: 2 },
+        { attempts: 3, last_error: 'an earlier one' },
+      ],
+      [
+        'it ran alone: the attempt counts',
+        'pending',
+        { ...released, suspect: true, run_at: at, last_error: 'the process ended while this job ran alone' },
+        {},
+        { alone: true },
+      ],
+      [
+        'it ran alone at its last attempt',
+        'dead',
+        { ...released, last_error: 'the process ended each time this job ran alone' },
+        { attempts: 3 },
+        { alone: true },
+      ],
     ],
     cancel: cancelled,
   },
   failed: {
     served,
     due: [
-      { when: 'its time has come', job: { run_at: at }, next: 'pending', row: { updated_at: at } },
-      { when: 'its time is ahead', job: { run_at: at + 1 }, next: null },
+      ['its time has come', 'pending', { updated_at: at }, { run_at: at }],
+      ['its time is ahead', null, {}, { run_at: at + 1 }],
     ],
     clockSet: clockSetOf('failed'),
     cancel: cancelled,
   },
   done: {
     silence: [
-      { when: 'it said something', job: { last_error: 'no luck' }, next: 'done', row: { last_error: 'forgotten' } },
-      { when: 'it said nothing', job: { last_error: null }, next: null },
+      ['it said something', 'done', { last_error: 'forgotten' }, { last_error: 'no luck' }],
+      ['it said nothing', null, {}, { last_error: null }],
     ],
   },
   dead: {
-    retry: [
-      { when: 'in any case', next: 'pending', row: { attempts: 0, last_error: null, run_at: at, updated_at: at } },
-    ],
+    retry: [['in any case', 'pending', { attempts: 0, last_error: null, run_at: at, updated_at: at }]],
     cancel: cancelled,
   },
 };
 
 for (const status of jobStatuses) {
   for (const type of Object.keys(events) as EventType[]) {
-    for (const { when, job, event, next, row } of table[status][type] ?? refused) {
+    for (const [when, next, row, job, event] of table[status][type] ?? refused) {
       test(`a ${status} job, ${type}, ${when}: ${next ?? 'refused'}`, () => {
         const before = { ...rows[status], ...job };
         const kept = structuredClone(before);

@@ -7,14 +7,14 @@ import { watchRow } from './rows.ts';
 
 type EventType = WatchEvent['type'];
 
-/** What one event does to a watch under one condition: the next state and every field that changes; null: refused. */
-interface Case {
-  when: string;
-  watch?: Partial<Watch>;
-  event?: Record<string, unknown>;
-  next: WatchStatus | 'same' | null;
-  row?: Partial<Watch>;
-}
+/** What one event does to a watch under one condition: the next state, every field that changes, and what is else than in `rows` and `events`. */
+type Case = readonly [
+  when: string,
+  next: WatchStatus | 'same' | null,
+  row?: Partial<Watch>,
+  watch?: Partial<Watch>,
+  event?: object,
+];
 
 const hour = 3_600_000;
 /** Noon of some day. */
@@ -37,77 +37,77 @@ const events: { [Type in EventType]: Extract<WatchEvent, { type: Type }> } = {
 };
 
 const due: Case[] = [
-  { when: 'on time', next: 'same', row: { poll_job: 8, next_run_at: noon + 24 * hour } },
-  { when: 'not yet', event: { at: noon - 1 }, next: null },
-  { when: 'disabled', watch: { enabled: false }, next: null },
-  { when: 'a poll is in flight', event: { job: null }, next: 'same', row: { next_run_at: noon + 24 * hour } },
-  {
-    when: 'less than half an interval late',
-    event: { at: noon + 11 * hour },
-    next: 'same',
-    row: { poll_job: 8, next_run_at: noon + 24 * hour },
-  },
-  {
-    when: 'more than half an interval late',
-    event: { at: noon + 13 * hour },
-    next: 'same',
-    row: { poll_job: 8, next_run_at: noon + 48 * hour },
-  },
-  {
-    when: 'a week late',
-    event: { at: noon + 7 * 24 * hour },
-    next: 'same',
-    row: { poll_job: 8, next_run_at: noon + 8 * 24 * hour },
-  },
+  ['on time', 'same', { poll_job: 8, next_run_at: noon + 24 * hour }],
+  ['not yet', null, {}, {}, { at: noon - 1 }],
+  ['disabled', null, {}, { enabled: false }],
+  ['a poll is in flight', 'same', { next_run_at: noon + 24 * hour }, {}, { job: null }],
+  [
+    'less than half an interval late',
+    'same',
+    { poll_job: 8, next_run_at: noon + 24 * hour },
+    {},
+    { at: noon + 11 * hour },
+  ],
+  [
+    'more than half an interval late',
+    'same',
+    { poll_job: 8, next_run_at: noon + 48 * hour },
+    {},
+    { at: noon + 13 * hour },
+  ],
+  ['a week late', 'same', { poll_job: 8, next_run_at: noon + 8 * 24 * hour }, {}, { at: noon + 7 * 24 * hour }],
 ];
 const runNow: Case[] = [
-  { when: 'in any case', next: 'same', row: { poll_job: 8, next_run_at: noon + 19 * hour } },
-  { when: 'disabled', watch: { enabled: false }, next: 'same', row: { poll_job: 8, next_run_at: noon + 19 * hour } },
-  { when: 'a poll is in flight', event: { job: null }, next: 'same', row: { next_run_at: noon + 19 * hour } },
+  ['in any case', 'same', { poll_job: 8, next_run_at: noon + 19 * hour }],
+  ['disabled', 'same', { poll_job: 8, next_run_at: noon + 19 * hour }, { enabled: false }],
+  ['a poll is in flight', 'same', { next_run_at: noon + 19 * hour }, {}, { job: null }],
 ];
 const polled: Case[] = [
-  {
-    when: 'of the latest poll',
-    next: 'ok',
-    row: {
+  [
+    'of the latest poll',
+    'ok',
+    {
       last_run_at: noon + 50_000,
       last_error: null,
       last_item_count: 30,
       validators,
       feed_url: 'https://example.com/f',
     },
-  },
-  { when: 'of another poll', event: { job: 6 }, next: null },
+  ],
+  ['of another poll', null, {}, {}, { job: 6 }],
 ];
 const pollFailed: Case[] = [
-  { when: 'of the latest poll', next: 'error', row: { last_run_at: noon + 50_000, last_error: 'HTTP 404' } },
-  {
-    when: 'with a long message',
-    event: { message: 'x'.repeat(1001) },
-    next: 'error',
-    row: { last_run_at: noon + 50_000, last_error: 'x'.repeat(1000) },
-  },
-  { when: 'of another poll', event: { job: 6 }, next: null },
+  ['of the latest poll', 'error', { last_run_at: noon + 50_000, last_error: 'HTTP 404' }],
+  [
+    'with a long message',
+    'error',
+    { last_run_at: noon + 50_000, last_error: 'x'.repeat(1000) },
+    {},
+    { message: 'x'.repeat(1001) },
+  ],
+  ['of another poll', null, {}, {}, { job: 6 }],
 ];
 const edits: Case[] = [
-  { when: 'a title', next: 'same', row: { title: 'News' } },
-  { when: 'the same interval', event: { changes: { interval_hours: 24 } }, next: 'same' },
-  {
-    when: 'a config: the next poll asks for everything',
-    event: { changes: { config: { max_items: '5' } } },
-    next: 'same',
-    row: { config: { max_items: '5' }, validators: null },
-  },
+  ['a title', 'same', { title: 'News' }],
+  ['the same interval', 'same', {}, {}, { changes: { interval_hours: 24 } }],
+  [
+    'a config: the next poll asks for everything',
+    'same',
+    { config: { max_items: '5' }, validators: null },
+    {},
+    { changes: { config: { max_items: '5' } } },
+  ],
 ];
-const ranBefore: Case = {
-  when: 'an interval, after a run',
-  event: { changes: { interval_hours: 6 } },
-  next: 'same',
-  row: { interval_hours: 6, next_run_at: noon - 18 * hour },
-};
+const ranBefore: Case = [
+  'an interval, after a run',
+  'same',
+  { interval_hours: 6, next_run_at: noon - 18 * hour },
+  {},
+  { changes: { interval_hours: 6 } },
+];
 const clockSet: Case[] = [
-  { when: 'to more than an interval before the next poll', next: 'same', row: { next_run_at: noon - 24 * hour } },
-  { when: 'to an interval before it', event: { at: noon - 24 * hour }, next: null },
+  ['to more than an interval before the next poll', 'same', { next_run_at: noon - 24 * hour }],
+  ['to an interval before it', null, {}, {}, { at: noon - 24 * hour }],
 ];
 
 const table: Record<WatchStatus, Record<EventType, Case[]>> = {
@@ -118,12 +118,7 @@ const table: Record<WatchStatus, Record<EventType, Case[]>> = {
     pollFailed,
     edit: [
       ...edits,
-      {
-        when: 'an interval, before the first run',
-        event: { changes: { interval_hours: 6 } },
-        next: 'same',
-        row: { interval_hours: 6 },
-      },
+      ['an interval, before the first run', 'same', { interval_hours: 6 }, {}, { changes: { interval_hours: 6 } }],
     ],
     clockSet,
   },
@@ -132,12 +127,13 @@ const table: Record<WatchStatus, Record<EventType, Case[]>> = {
     runNow,
     polled: [
       ...polled,
-      {
-        when: 'and nothing had changed',
-        event: { items: null },
-        next: 'ok',
-        row: { last_run_at: noon + 50_000, feed_url: 'https://example.com/f' },
-      },
+      [
+        'and nothing had changed',
+        'ok',
+        { last_run_at: noon + 50_000, feed_url: 'https://example.com/f' },
+        {},
+        { items: null },
+      ],
     ],
     pollFailed,
     edit: [...edits, ranBefore],
@@ -148,7 +144,7 @@ const table: Record<WatchStatus, Record<EventType, Case[]>> = {
 
 for (const status of watchStatuses) {
   for (const [type, cases] of Object.entries(table[status]) as [EventType, Case[]][]) {
-    for (const { when, watch, event, next, row } of cases) {
+    for (const [when, next, row, watch, event] of cases) {
       test(`a watch that is ${status}, ${type}, ${when}: ${next ?? 'refused'}`, () => {
         const before = { ...rows[status], ...watch };
         const kept = structuredClone(before);
