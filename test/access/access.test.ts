@@ -6,7 +6,7 @@ import { setImmediate } from 'node:timers/promises';
 import { sessionIdleMs } from '../../src/access/access.ts';
 import { type AccessRecords, openAccessFile } from '../../src/access/access-file.ts';
 import { temporaryFolder } from '../scope.ts';
-import { holderOf, MadeAccess, MemoryFile, operator, signIn, tokenOf } from './made-access.ts';
+import { holderOf, MadeAccess, MemoryFile, opened, operator, phone, signIn, tokenOf } from './made-access.ts';
 
 const day = 24 * 3600 * 1000;
 
@@ -15,9 +15,7 @@ for (const [purpose, other, lifetimeMs, expires] of [
   ['pair', 'session', 600_000, '2026-01-02T03:14:05.000Z'],
 ] as const)
   test(`a ${purpose} code works once, for its purpose, for ${lifetimeMs / 1000} seconds`, () => {
-    const made = new MadeAccess();
-    const access = made.start();
-    const by = holderOf(access, operator);
+    const { made, access, by } = opened();
     const { code, expires_at } = access.issueCode(by, purpose);
     assert.equal(expires_at, expires);
     assert.equal(access.redeemCode(other, code), null);
@@ -38,9 +36,7 @@ for (const [purpose, other, lifetimeMs, expires] of [
   });
 
 test('a code to type is read however it was typed', () => {
-  const made = new MadeAccess();
-  const access = made.start();
-  const by = holderOf(access, operator);
+  const { access, by } = opened();
   for (const typed of [
     (code: string) => code,
     (code: string) => code.toLowerCase(),
@@ -56,14 +52,13 @@ test('a code to type is read however it was typed', () => {
 });
 
 test('after thirty wrong codes in a minute none is tried any more, not even a right one, until the minute is over', () => {
-  const made = new MadeAccess();
-  const access = made.start();
+  const { made, access, by } = opened();
   for (let i = 0; i < 30; i++) assert.equal(access.redeemCode('pair', `WRNG-00${i}`), null);
-  const { code } = access.issueCode(holderOf(access, operator), 'pair');
+  const { code } = access.issueCode(by, 'pair');
   assert.throws(() => access.redeemCode('pair', code), { code: 'rate_limited', retryAfterS: 60 });
   made.nowMs += 59_000;
   assert.throws(() => access.redeemCode('pair', code), { code: 'rate_limited', retryAfterS: 1 });
-  const next = access.issueCode(holderOf(access, operator), 'pair').code;
+  const next = access.issueCode(by, 'pair').code;
   made.nowMs += 1_000;
   assert.notEqual(access.redeemCode('pair', next), null);
 });
@@ -115,8 +110,7 @@ test('a session holds until thirty days after its last use, over restarts', asyn
 
 test('when something was last used is written every ten minutes at most, and at the end', async () => {
   const file = new MemoryFile();
-  const made = new MadeAccess(file);
-  const access = made.start();
+  const { made, access } = opened(new MadeAccess(file));
   const secret = await signIn(access, operator);
   assert.equal(file.saves, 1);
   for (let i = 0; i < 60; i++) {
@@ -133,24 +127,18 @@ test('when something was last used is written every ten minutes at most, and at 
 });
 
 test('a session and a code end with the token that they came from; a token made at runtime does not', async () => {
-  const made = new MadeAccess();
-  const access = made.start();
+  const { made, access, by } = opened();
   const secret = await signIn(access, operator);
-  const { code } = access.issueCode(holderOf(access, operator), 'session');
-  const phone = await access.createToken(holderOf(access, operator), {
-    name: 'phone',
-    scopes: undefined,
-    source: 'created',
-    origin: null,
-  });
-  const onPhone = await signIn(access, phone.token);
+  const { code } = access.issueCode(by, 'session');
+  const token = await access.createToken(by, phone);
+  const onPhone = await signIn(access, token.token);
   made.tokens = [tokenOf('default', 'the operator has another one')];
   assert.equal(access.holderOfSession(secret), null);
   assert.equal(access.redeemCode('session', code), null);
-  assert.equal(access.holderOfToken(phone.token)?.name, 'phone');
+  assert.equal(access.holderOfToken(token.token)?.name, 'phone');
   assert.equal(access.holderOfSession(onPhone)?.name, 'phone');
-  await access.revokeToken(holderOf(access, phone.token), phone.id);
-  assert.equal(access.holderOfToken(phone.token), null);
+  await access.revokeToken(holderOf(access, token.token), token.id);
+  assert.equal(access.holderOfToken(token.token), null);
   assert.equal(access.holderOfSession(onPhone), null);
 });
 
@@ -181,7 +169,7 @@ test('a library sees its own sessions and tokens only, and cannot end others', a
   const [anna, ben] = [holderOf(access, operator), holderOf(access, 'token-of-ben')];
   await signIn(access, operator);
   const [session] = access.sessionsFor(anna);
-  const token = await access.createToken(anna, { name: 'a', scopes: undefined, source: 'created', origin: null });
+  const token = await access.createToken(anna, phone);
   assert.deepEqual(access.sessionsFor(ben), []);
   const devices = access.tokensFor(ben).map(({ id, current }) => [id, current]);
   assert.deepEqual(devices, [['settings:laptop', true]]);
@@ -202,12 +190,7 @@ test('a token of a library that is not served does not hold, and does again when
   const made = new MadeAccess(file);
   made.tokens = [tokenOf('anna', operator)];
   const access = made.start();
-  const { token } = await access.createToken(holderOf(access, operator), {
-    name: 'phone',
-    scopes: undefined,
-    source: 'created',
-    origin: null,
-  });
+  const { token } = await access.createToken(holderOf(access, operator), phone);
   file.records = file.saved;
   made.tokens = [tokenOf('ben', operator)];
   const without = made.start(['ben']);
@@ -219,15 +202,12 @@ test('a token of a library that is not served does not hold, and does again when
 
 test('on a full disk nothing is made, and what is revoked stays revoked', async () => {
   const file = new MemoryFile();
-  const made = new MadeAccess(file);
-  const access = made.start();
-  const by = holderOf(access, operator);
+  const { made, access, by } = opened(new MadeAccess(file));
   const secret = await signIn(access, operator);
-  const wanted = { name: 'phone', scopes: undefined, source: 'created', origin: null } as const;
-  const { id } = await access.createToken(by, wanted);
+  const { id } = await access.createToken(by, phone);
   file.isFull = true;
   const refused = { code: 'store_unavailable', message: /^tokens and sessions cannot be written: ENOSPC/ };
-  await assert.rejects(access.createToken(by, wanted), refused);
+  await assert.rejects(access.createToken(by, phone), refused);
   await assert.rejects(signIn(access, operator), refused);
   await assert.rejects(access.revokeToken(by, id), refused);
   const [session] = access.sessionsFor(by);
@@ -238,7 +218,7 @@ test('on a full disk nothing is made, and what is revoked stays revoked', async 
   await assert.rejects(access.revokeToken(by, id), refused);
   await assert.rejects(access.endSession(by, session.id), refused);
   made.nowMs += day;
-  const left = await access.createToken(by, wanted).catch(() => null);
+  const left = await access.createToken(by, phone).catch(() => null);
   assert.equal(left, null);
   file.isFull = false;
   await assert.rejects(access.revokeToken(by, id), { code: 'not_found' });
@@ -250,10 +230,8 @@ test('on a full disk nothing is made, and what is revoked stays revoked', async 
 test('what could not be written is written once that is possible, without another change', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const file = new MemoryFile();
-  const access = new MadeAccess(file).start();
-  const by = holderOf(access, operator);
-  const wanted = { name: 'phone', scopes: undefined, source: 'created', origin: null } as const;
-  const { id } = await access.createToken(by, wanted);
+  const { access, by } = opened(new MadeAccess(file));
+  const { id } = await access.createToken(by, phone);
   file.isFull = true;
   await assert.rejects(access.revokeToken(by, id), { code: 'store_unavailable' });
   t.mock.timers.tick(5_000);
@@ -278,12 +256,11 @@ test('what one library could not write is not forgotten when another has written
   made.tokens = [tokenOf('anna', operator), tokenOf('ben', 'the-token-of-ben-0123456789')];
   const access = made.start();
   const [anna, ben] = [holderOf(access, operator), holderOf(access, 'the-token-of-ben-0123456789')];
-  const wanted = { name: 'phone', scopes: undefined, source: 'created', origin: null } as const;
   isAway = false;
-  const { id } = await access.createToken(anna, wanted);
+  const { id } = await access.createToken(anna, phone);
   isAway = true;
   await assert.rejects(access.revokeToken(anna, id), { code: 'store_unavailable' });
-  await access.createToken(ben, wanted);
+  await access.createToken(ben, phone);
   await assert.rejects(access.revokeToken(anna, id), { code: 'store_unavailable' });
   isAway = false;
   await assert.rejects(access.revokeToken(anna, id), { code: 'not_found' });
@@ -296,19 +273,16 @@ test('other hosts are told for how long a code holds, whatever their clocks say'
   const file = Object.assign(new MemoryFile(), {
     shareCode: async (...of: unknown[]) => void told.push(of),
   });
-  const access = new MadeAccess(file).start();
-  await access.issueSharedCode(holderOf(access, operator), 'pair');
+  const { access, by } = opened(new MadeAccess(file));
+  await access.issueSharedCode(by, 'pair');
   const granted = told.map(([library, , validMs]) => [library, validMs]);
   assert.deepEqual(granted, [['default', 600_000]]);
 });
 
 test('a library has a hundred tokens; of more sessions the one that was not used for longest ends', async () => {
-  const made = new MadeAccess();
-  const access = made.start();
-  const by = holderOf(access, operator);
-  const wanted = { name: 'phone', scopes: undefined, source: 'created', origin: null } as const;
-  for (let i = 0; i < 100; i++) await access.createToken(by, wanted);
-  await assert.rejects(access.createToken(by, wanted), { code: 'conflict' });
+  const { made, access, by } = opened();
+  for (let i = 0; i < 100; i++) await access.createToken(by, phone);
+  await assert.rejects(access.createToken(by, phone), { code: 'conflict' });
   const secrets: string[] = [];
   for (let i = 0; i < 100; i++) {
     made.nowMs++;

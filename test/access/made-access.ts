@@ -49,6 +49,15 @@ export class MadeAccess {
   }
 }
 
+/** What a token is made with. */
+export const phone = { name: 'phone', scopes: undefined, source: 'created', origin: null } as const;
+
+/** A process that has started, and who asks it. */
+export function opened(made = new MadeAccess()) {
+  const access = made.start();
+  return { made, access, by: holderOf(access, operator) };
+}
+
 /** The holder of a token that holds. */
 export function holderOf(access: Access, token: string) {
   const holder = access.holderOfToken(token);

@@ -46,6 +46,13 @@ function retriever(shelf: Shelf, changes: Partial<RetrieverDependencies> = {}) {
 const request = (changes: object = {}) => searchRequest.parse({ query: 'oak', rrf_k: 60, ...changes });
 const batch = (changes: object) => searchBatchRequest.parse(changes);
 
+/** A shelf whose one page is found by each search. */
+async function oneOak(): Promise<Shelf> {
+  const shelf = await Shelf.open();
+  shelf.finds.m1 = { sparse: [await shelf.add({ text: 'oak' })], dense: [] };
+  return shelf;
+}
+
 /** Of each result the number of its page. */
 const numbers = (results: readonly { page_id: string }[]) => results.map(({ page_id }) => Number(page_id.slice(3)));
 
@@ -212,9 +219,7 @@ test('an unknown cluster has no results; an unknown entity is not found', async 
 });
 
 test('a batch searches one after the other; each item has its own id and its own error', async () => {
-  await using shelf = await Shelf.open();
-  const label = await shelf.add({ text: 'oak' });
-  shelf.finds.m1 = { sparse: [label], dense: [] };
+  await using shelf = await oneOak();
   const service = retriever(shelf);
   const found = await service.ask('search.batch', batch({ queries: ['oak', 'elm'], k: 1 }));
   assert.deepEqual(searchBatchResponse.parse(found), found);
@@ -230,10 +235,8 @@ test('a batch searches one after the other; each item has its own id and its own
 });
 
 test('a batch and a comparison stop with their client, before the next query, stage and model', async () => {
-  await using shelf = await Shelf.open();
+  await using shelf = await oneOak();
   await shelf.install('m2');
-  const label = await shelf.add({ text: 'oak' });
-  shelf.finds.m1 = { sparse: [label], dense: [] };
   for (const [name, asking] of [
     ['search.batch', batch({ queries: ['oak', 'elm'] })],
     ['search.query', request()],
@@ -257,9 +260,7 @@ test('a batch and a comparison stop with their client, before the next query, st
 });
 
 test('a bounded number of batches goes on at a time; one whose client has left while it waits is not begun', async () => {
-  await using shelf = await Shelf.open();
-  const label = await shelf.add({ text: 'oak' });
-  shelf.finds.m1 = { sparse: [label], dense: [] };
+  await using shelf = await oneOak();
   const gate = deferred();
   let asked = 0;
   const ask = (async (...message) => {
@@ -358,9 +359,7 @@ test('a search is logged with its parameters, its candidates and its answer', as
 });
 
 test('a search that is not to be logged is answered, and comes to no log', async () => {
-  await using shelf = await Shelf.open();
-  const label = await shelf.add({ text: 'oak' });
-  shelf.finds.m1 = { sparse: [label], dense: [] };
+  await using shelf = await oneOak();
   const queue = new QueryLogQueue(() => {});
   const service = retriever(shelf, { queue });
   const { results } = await service.ask('search.query', request({ log: false }));

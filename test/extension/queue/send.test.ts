@@ -40,6 +40,9 @@ class FakeService {
   answer: ((pages: IngestItem[]) => Outcome<{ results: IngestBatchResult[] }> | null) | null = null;
   requests = 0;
 
+  /** Of each page, in the order in which they came. */
+  visitCounts = (): number[] => [...this.visits.values()].map(({ length }) => length);
+
   ingest = async (pages: IngestItem[]): Promise<Outcome<{ results: IngestBatchResult[] }>> => {
     this.requests++;
     const other = this.answer?.(pages) ?? null;
@@ -64,6 +67,14 @@ function sendTo(database: Database, service: Pick<FakeService, 'ingest'>, now = 
   return { database, client, now: () => now, random: () => 1, imports, undisturbed: (work) => work() };
 }
 
+/** A queue in which so many pages wait, and a service to send them to. */
+async function filled(count = 0) {
+  const database = await openOne();
+  const service = new FakeService();
+  for (let number = 0; number < count; number++) await enqueue(database, pageNo(number), room);
+  return { database, service, send: (now = start) => sendQueue(sendTo(database, service, now)) };
+}
+
 async function statesOf(database: Database): Promise<Record<string, number>> {
   const states: Record<string, number> = {};
   for (const { state } of await database.getAll('items')) states[state] = (states[state] ?? 0) + 1;
@@ -71,11 +82,10 @@ async function statesOf(database: Database): Promise<Record<string, number>> {
 }
 
 test('what is queued arrives, oldest first, with its text and its time, and leaves the queue', async () => {
-  const database = await openOne();
-  const service = new FakeService();
+  const { database, service, send } = await filled();
   for (let number = 0; number < 45; number++) assert.equal(await enqueue(database, pageNo(number), room), 'queued');
   assert.deepEqual(await getMeta(database, 'totals'), { items: 45, units: 450, dropped: 0 });
-  assert.equal(await sendQueue(sendTo(database, service)), null);
+  assert.equal(await send(), null);
   assert.deepEqual(
     [...service.visits.keys()],
     Array.from({ length: 45 }, (_, n) => `https://example.org/${n}`),
@@ -88,34 +98,32 @@ test('what is queued arrives, oldest first, with its text and its time, and leav
 });
 
 test('a page read again within the session is one visit, and later another', async () => {
-  const database = await openOne();
-  const service = new FakeService();
+  const { database, service, send } = await filled();
   const again = (at: number) => enqueue(database, pageNo(1, { at }), { ...room, now: at });
   assert.equal(await again(start), 'queued');
   assert.equal(await again(start + sessionMs - 1), 'same_visit');
   assert.equal(await again(start + 2 * sessionMs - 2), 'same_visit', 'the session goes on with each reading');
   assert.equal(await again(start + 4 * sessionMs), 'queued');
-  await sendQueue(sendTo(database, service));
+  await send();
   assert.deepEqual(service.visits.get('https://example.org/1'), [start, start + 4 * sessionMs]);
 });
 
 test('a clock that was set back makes no page the same visit, and no wait a long one', async () => {
-  const database = await openOne();
-  const service = new FakeService();
+  const { database, service, send } = await filled();
   const year = 365 * 24 * 3600_000;
   const readAt = (at: number) => enqueue(database, pageNo(1, { at }), { ...room, now: at });
   assert.equal(await readAt(start + year), 'queued');
   service.answer = () => ({ problem: 'busy', detail: 'not now', retryAfterMs: 24 * 3600_000 });
-  assert.equal((await sendQueue(sendTo(database, service, start + year)))?.notBefore, start + year + 24 * 3600_000);
+  assert.equal((await send(start + year))?.notBefore, start + year + 24 * 3600_000);
   service.answer = null;
   assert.equal(await readAt(start), 'queued');
   assert.equal(await readAt(start - sessionMs + 1), 'same_visit', 'by less than a session');
-  await sendQueue(sendTo(database, service, start + year));
+  await send(start + year);
   assert.equal(service.visits.size, 0, 'a day is waited for');
   service.answer = () => ({ problem: 'busy', detail: 'not now', retryAfterMs: 24 * 3600_000 });
-  assert.equal((await sendQueue(sendTo(database, service, start + year - 1)))?.failures, 2, 'by a moment');
+  assert.equal((await send(start + year - 1))?.failures, 2, 'by a moment');
   service.answer = null;
-  assert.equal(await sendQueue(sendTo(database, service)), null);
+  assert.equal(await send(), null);
   assert.deepEqual(service.visits.get(pageNo(1).url), [start + year, start]);
 });
 
@@ -189,9 +197,7 @@ test('ended between any two steps, every page arrives once', async (t) => {
   const most = 400;
   let steps = 0;
   for (let endAt = 0; endAt < most; endAt++) {
-    const database = await openOne();
-    const service = new FakeService();
-    for (let number = 0; number < 42; number++) await enqueue(database, pageNo(number), room);
+    const { database, service, send } = await filled(42);
     const { dependencies, steps: taken } = endingAt(database, service, endAt);
     let ended = false;
     await sendQueue(dependencies).catch((error: unknown) => {
@@ -199,7 +205,7 @@ test('ended between any two steps, every page arrives once', async (t) => {
       ended = true;
     });
     steps = Math.max(steps, taken());
-    assert.equal(await sendQueue(sendTo(database, service)), null);
+    assert.equal(await send(), null);
     assert.equal(service.visits.size, 42);
     for (const visits of service.visits.values()) assert.equal(visits.length, 1, `ended at step ${endAt}`);
     assert.deepEqual(await getMeta(database, 'totals'), { items: 0, units: 0, dropped: 0 });
@@ -210,9 +216,7 @@ test('ended between any two steps, every page arrives once', async (t) => {
 });
 
 test('an answer that was lost after the service took the batch in makes no second visit', async () => {
-  const database = await openOne();
-  const service = new FakeService();
-  for (let number = 0; number < 5; number++) await enqueue(database, pageNo(number), room);
+  const { database, service, send } = await filled(5);
   const lost = async (pages: IngestItem[]): Promise<Outcome<{ results: IngestBatchResult[] }>> => {
     await service.ingest(pages.slice(0, 3));
     return { problem: 'unreachable', detail: 'the connection was cut' };
@@ -225,22 +229,17 @@ test('an answer that was lost after the service took the batch in makes no secon
     problem: { kind: 'unreachable', detail: 'the connection was cut' },
   });
   assert.deepEqual(await statesOf(database), { waiting: 5 });
-  assert.equal((await sendQueue(sendTo(database, service, start + 29_999)))?.failures, 1, 'it waits');
+  assert.equal((await send(start + 29_999))?.failures, 1, 'it waits');
   assert.equal(service.requests, 1);
-  assert.equal(await sendQueue(sendTo(database, service, start + 30_000)), null);
-  assert.deepEqual(
-    [...service.visits.values()].map(({ length }) => length),
-    [1, 1, 1, 1, 1],
-  );
+  assert.equal(await send(start + 30_000), null);
+  assert.deepEqual(service.visitCounts(), [1, 1, 1, 1, 1]);
 });
 
 test('a refused token keeps every page, and what the service asks for is obeyed', async () => {
-  const database = await openOne();
-  const service = new FakeService();
-  for (let number = 0; number < 3; number++) await enqueue(database, pageNo(number), room);
+  const { database, service, send } = await filled(3);
   for (const problem of ['unauthorized', 'forbidden'] as const) {
     service.answer = () => ({ problem, detail: 'missing or invalid bearer token' });
-    const state = await sendQueue(sendTo(database, service));
+    const state = await send();
     assert.equal(state?.problem?.kind, problem);
     assert.deepEqual(await statesOf(database), { waiting: 3 });
     await clearFailures(database);
@@ -251,38 +250,32 @@ test('a refused token keeps every page, and what the service asks for is obeyed'
       void service.ingest(pages);
       return { problem, detail: 'not now', retryAfterMs: 3_600_000 };
     };
-    const busy = await sendQueue(sendTo(database, service));
+    const busy = await send();
     assert.equal(busy?.notBefore, start + 3_600_000, 'Retry-After is obeyed');
     assert.deepEqual(await statesOf(database), { waiting: 3 });
     await clearFailures(database);
   }
-  assert.equal(await sendQueue(sendTo(database, service)), null);
-  assert.deepEqual(
-    [...service.visits.values()].map(({ length }) => length),
-    [1, 1, 1],
-  );
+  assert.equal(await send(), null);
+  assert.deepEqual(service.visitCounts(), [1, 1, 1]);
 });
 
 test('a page that is too large or invalid is set aside with its reason, and the others arrive', async () => {
-  const database = await openOne();
-  const service = new FakeService();
-  for (let number = 0; number < 9; number++) await enqueue(database, pageNo(number), room);
+  const { database, service, send } = await filled(9);
   service.answer = (pages) =>
     pages.some(({ url }) => url.endsWith('/4')) ? { problem: 'too_large', detail: 'the body is too large' } : null;
-  assert.equal(await sendQueue(sendTo(database, service)), null);
+  assert.equal(await send(), null);
   assert.equal(service.visits.size, 8);
   const [left] = await database.getAll('items');
   assert.deepEqual([left.url, left.state, left.reason], ['https://example.org/4', 'refused', 'the body is too large']);
   service.answer = null;
   await retryItem(database, left.id);
-  assert.equal(await sendQueue(sendTo(database, service)), null);
+  assert.equal(await send(), null);
   assert.equal(service.visits.size, 9);
 });
 
 test('a page on which the service fails is set aside once it takes others, wherever it stands; where it takes none, all wait', async () => {
   for (const at of [0, 7, 24]) {
-    const database = await openOne();
-    const service = new FakeService();
+    const { database, service, send } = await filled();
     for (let number = 0; number < 25; number++)
       await enqueue(database, pageNo(number, { units: number === at ? 90 : 10 }), room);
     service.answer = (pages) => (pages.some(({ url }) => url === pageNo(at).url) ? failing : null);
@@ -290,7 +283,7 @@ test('a page on which the service fails is set aside once it takes others, where
     for (let run = 0; run < 6; run++) {
       // Alone it keeps nobody waiting.
       if (run === 4 && at === 24) await enqueue(database, pageNo(25), room);
-      const state = await sendQueue(sendTo(database, service, now));
+      const state = await send(now);
       now = state?.notBefore ?? now;
     }
     assert.deepEqual(
@@ -302,7 +295,7 @@ test('a page on which the service fails is set aside once it takes others, where
     assert.match(reason ?? '', /accepts other pages.*internal error/);
     service.answer = () => failing;
     for (let number = 30; number < 40; number++) await enqueue(database, pageNo(number), room);
-    for (let run = 0; run < 8; run++) now = (await sendQueue(sendTo(database, service, now)))?.notBefore ?? 0;
+    for (let run = 0; run < 8; run++) now = (await send(now))?.notBefore ?? 0;
     assert.deepEqual(await statesOf(database), { refused: 1, waiting: 10 });
     assert.equal((await getMeta(database, 'send'))?.failures, 8);
   }
@@ -330,8 +323,7 @@ const refusedOf = async (database: Database) =>
   (await database.getAll('items')).filter(({ state }) => state === 'refused').map(({ url }) => url);
 
 test('a large page on which the service fails is set aside though the next one is large, too', async () => {
-  const database = await openOne();
-  const service = new FakeService();
+  const { database, service } = await filled();
   for (let number = 0; number < 22; number++) {
     const units = [4_000_000, 3_000_000][number] ?? 10;
     await enqueue(database, pageNo(number, { units }), { ...room, maxMegabytes: 100 });
@@ -343,9 +335,7 @@ test('a large page on which the service fails is set aside though the next one i
 
 test('a page that makes the service break off is set aside once it takes others', async () => {
   for (const at of [0, 5]) {
-    const database = await openOne();
-    const service = new FakeService();
-    for (let number = 0; number < 30; number++) await enqueue(database, pageNo(number), room);
+    const { database, service } = await filled(30);
     service.answer = (pages) => (pages.some(({ url }) => url === pageNo(at).url) ? brokenOff : null);
     await runs(database, service, 20);
     assert.deepEqual([await refusedOf(database), service.visits.size], [[pageNo(at).url], 29], `page ${at}`);
@@ -355,9 +345,7 @@ test('a page that makes the service break off is set aside once it takes others'
 });
 
 test('where the service fails on all that it would store, a page that it leaves out says nothing of them', async () => {
-  const database = await openOne();
-  const service = new FakeService();
-  for (let number = 0; number < 2; number++) await enqueue(database, pageNo(number), room);
+  const { database, service } = await filled(2);
   const blacklisted = { outcome: 'blacklisted', index: 0, error: 'blacklisted', pattern: 'example.org' } as const;
   service.answer = ([{ url }, ...others]) =>
     others.length === 0 && url === pageNo(1).url ? { problem: null, body: { results: [blacklisted] } } : failing;
@@ -371,9 +359,7 @@ test('where the service fails on all that it would store, a page that it refuses
     { problem: 'invalid' as const, detail: 'no host' },
     { problem: null, body: { results } },
   ]) {
-    const database = await openOne();
-    const service = new FakeService();
-    for (let number = 0; number < 7; number++) await enqueue(database, pageNo(number), room);
+    const { database, service } = await filled(7);
     service.answer = (pages) =>
       pages.length === 1 && pages[0].url === pageNo(6).url ? structuredClone(refusal) : failing;
     await runs(database, service, 12, () => 1);
@@ -387,9 +373,7 @@ test('where the service fails on all that it would store, a page that it refuses
 test('a service that comes back between two requests is told of no page by its failures before', async () => {
   for (const failure of [failing, brokenOff]) {
     for (let failures = 0; failures < 8; failures++) {
-      const database = await openOne();
-      const service = new FakeService();
-      for (let number = 0; number < 3; number++) await enqueue(database, pageNo(number), room);
+      const { database, service } = await filled(3);
       service.answer = () => (service.requests <= failures ? failure : null);
       await runs(database, service, 12);
       assert.deepEqual([await database.count('items'), service.visits.size], [0, 3], `after ${failures} failures`);
@@ -398,9 +382,7 @@ test('a service that comes back between two requests is told of no page by its f
 });
 
 test('rejected items are set aside, blacklisted ones go', async () => {
-  const database = await openOne();
-  const service = new FakeService();
-  for (let number = 0; number < 2; number++) await enqueue(database, pageNo(number), room);
+  const { database, service, send } = await filled(2);
   service.answer = () => ({
     problem: null,
     body: {
@@ -410,7 +392,7 @@ test('rejected items are set aside, blacklisted ones go', async () => {
       ],
     },
   });
-  assert.equal(await sendQueue(sendTo(database, service)), null);
+  assert.equal(await send(), null);
   assert.deepEqual(
     (await database.getAll('items')).map(({ state, reason }) => [state, reason]),
     [['refused', 'url must have a scheme and a host']],
@@ -422,12 +404,11 @@ test('rejected items are set aside, blacklisted ones go', async () => {
 });
 
 test('beyond its bound the oldest lose their text, and are handed in by their address', async () => {
-  const database = await openOne();
-  const service = new FakeService();
+  const { database, service, send } = await filled();
   const bound = { now: start, maxMegabytes: 1 };
   for (let number = 0; number < 12; number++) await enqueue(database, pageNo(number, { units: 100_000 }), bound);
   assert.deepEqual(await getMeta(database, 'totals'), { items: 12, units: 500_000, dropped: 0 });
-  await sendQueue(sendTo(database, service));
+  await send();
   assert.equal(service.visits.size, 12, 'no page is lost');
   assert.deepEqual(
     [...service.bodies.values()].map((body) => body !== undefined),
@@ -436,14 +417,13 @@ test('beyond its bound the oldest lose their text, and are handed in by their ad
 });
 
 test('refused pages lose their text before waiting ones do', async () => {
-  const database = await openOne();
-  const service = new FakeService();
+  const { database, service, send } = await filled();
   const bound = { now: start, maxMegabytes: 1 };
   for (let number = 0; number < 2; number++) await enqueue(database, pageNo(number, { units: 100_000 }), bound);
   await enqueue(database, pageNo(2, { units: 200_000 }), bound);
   service.answer = (pages) =>
     pages.some(({ url }) => url === pageNo(2).url) ? { problem: 'invalid', detail: 'no' } : null;
-  await sendQueue(sendTo(database, service));
+  await send();
   for (let number = 3; number < 8; number++) await enqueue(database, pageNo(number, { units: 100_000 }), bound);
   assert.deepEqual(await getMeta(database, 'totals'), { items: 6, units: 500_000, dropped: 0 });
   assert.deepEqual(
@@ -453,23 +433,19 @@ test('refused pages lose their text before waiting ones do', async () => {
 });
 
 test('an item that waits for an answer can be taken out between two runs', async () => {
-  const database = await openOne();
-  const service = new FakeService();
-  for (let number = 0; number < 3; number++) await enqueue(database, pageNo(number), room);
+  const { database, service, send } = await filled(3);
   assert.equal(await deleteItems(database, ({ url }) => url.endsWith('/1')), 1);
   service.answer = () => ({ problem: 'unreachable', detail: 'gone' });
-  await sendQueue(sendTo(database, service));
+  await send();
   assert.deepEqual(await statesOf(database), { waiting: 2 });
   assert.equal(await deleteItems(database, ({ url }) => url.endsWith('/2')), 1);
   service.answer = null;
-  assert.equal(await sendQueue(sendTo(database, service, start + 30_000)), null);
+  assert.equal(await send(start + 30_000), null);
   assert.deepEqual([...service.visits.keys()], ['https://example.org/0']);
 });
 
 test('a request of a worker that was ended, which the service takes in beside the next one, counts once', async () => {
-  const database = await openOne();
-  const service = new FakeService();
-  for (let number = 0; number < 5; number++) await enqueue(database, pageNo(number), room);
+  const { database, service } = await filled(5);
   let underWay: IngestItem[] = [];
   const leaving = async (pages: IngestItem[]): Promise<never> => {
     underWay = pages;
@@ -483,10 +459,7 @@ test('a request of a worker that was ended, which the service takes in beside th
     return answer;
   };
   assert.equal(await sendQueue(sendTo(database, { ingest: beside })), null);
-  assert.deepEqual(
-    [...service.visits.values()].map(({ length }) => length),
-    [1, 1, 1, 1, 1],
-  );
+  assert.deepEqual(service.visitCounts(), [1, 1, 1, 1, 1]);
 });
 
 /** Numbers in [0, 1), others for another seed. */
@@ -499,8 +472,7 @@ function numbersFrom(seed: number): () => number {
 }
 
 test('while the service is away for a week it is asked at bounded, spread times, and then everything arrives once', async () => {
-  const database = await openOne();
-  const service = new FakeService();
+  const { database, service, send } = await filled();
   service.answer = () => ({ problem: 'unreachable', detail: 'nobody is there' });
   const dependencies = { ...sendTo(database, service), random: numbersFrom(1) };
   const week = 7 * 24 * 3600_000;
@@ -522,7 +494,7 @@ test('while the service is away for a week it is asked at bounded, spread times,
     assert.ok(wait >= full / 2 && wait <= full, `try ${at} was waited for ${wait} ms`);
   }
   service.answer = null;
-  assert.equal(await sendQueue(sendTo(database, service, start + 2 * week)), null);
+  assert.equal(await send(start + 2 * week), null);
   assert.deepEqual([...service.visits.values()].flat(), times, 'each of its time, oldest first, once');
   assert.deepEqual(await getMeta(database, 'totals'), { items: 0, units: 0, dropped: 0 });
   assert.equal((await getMeta(database, 'send'))?.failures, 0);
@@ -531,8 +503,7 @@ test('while the service is away for a week it is asked at bounded, spread times,
 test('browsers that failed together do not come together', async () => {
   const waits = await Promise.all(
     [1, 2, 3].map(async (seed) => {
-      const database = await openOne();
-      const service = new FakeService();
+      const { database, service } = await filled();
       service.answer = () => ({ problem: 'unreachable', detail: 'nobody is there' });
       await enqueue(database, pageNo(0), room);
       const state = await sendQueue({ ...sendTo(database, service), random: numbersFrom(seed * 7919) });
