@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { queriesService } from '../../../src/actors/system/queries.ts';
 import { ingestPage } from '../../../src/commands/ingest-page.ts';
 import { installModel } from '../../../src/commands/manage-models.ts';
@@ -20,8 +20,9 @@ const page = (no: number) => idOf('page', no);
 const job = (no: number) => idOf('job', no);
 
 /** Pages 1 (indexed), 2 (dead), 3 (queued), each with the job of its number. */
-async function startRecords() {
+async function startRecords(t: TestContext) {
   const temporary = await TemporaryStore.open();
+  t.after(() => temporary[Symbol.asyncDispose]());
   for (const path of ['a', 'b']) {
     await temporary.commit(ingestPage(submission({ canonical_url: `https://example.com/${path}`, at: 100 })));
   }
@@ -73,9 +74,8 @@ const whole: IndexState = { state: 'whole', indexed_chunks: 0, total_chunks: 0 }
 
 const refused = (code: ErrorCode, message: string) => ({ code, message });
 
-test('a text and a part of it are told with the length of the whole', async () => {
-  const { temporary, hosted } = await startRecords();
-  await using _ = temporary;
+test('a text and a part of it are told with the length of the whole', async (t) => {
+  const { hosted } = await startRecords(t);
   const partOf = async (no: number, part: { offset?: number; length?: number }) => {
     const { body_text, body_length } = await hosted.ask('page.text', { page_id: page(no), ...part });
     return [body_text, body_length];
@@ -88,9 +88,8 @@ test('a text and a part of it are told with the length of the whole', async () =
   assert.deepEqual(await partOf(3, { offset: 5, length: 3 }), [null, undefined]);
 });
 
-test('a long part is read as it is taken, and is what the text has there', async () => {
-  const { temporary, hosted } = await startRecords();
-  await using _ = temporary;
+test('a long part is read as it is taken, and is what the text has there', async (t) => {
+  const { temporary, hosted } = await startRecords(t);
   const body = 'a\u{1f600}b'.repeat(60_000);
   await temporary.commit(ingestPage(submission({ canonical_url: 'https://example.com/long', body })));
   for (const [offset, length] of [
@@ -115,9 +114,8 @@ test('a long part is read as it is taken, and is what the text has there', async
   }
 });
 
-test('parts of a text never have half a character, and are the whole text together', async () => {
-  const { temporary, hosted } = await startRecords();
-  await using _ = temporary;
+test('parts of a text never have half a character, and are the whole text together', async (t) => {
+  const { temporary, hosted } = await startRecords(t);
   const body = 'a\u{1f600}\u{1f600}bc\u{1f600}';
   await temporary.commit(ingestPage(submission({ canonical_url: 'https://example.com/emoji', body })));
   for (const length of [1, 2, 3, 7]) {
@@ -135,9 +133,8 @@ test('parts of a text never have half a character, and are the whole text togeth
   }
 });
 
-test('a page that is forgotten while its text or its chunks are read is not found', async () => {
-  const { temporary, hosted } = await startRecords();
-  await using _ = temporary;
+test('a page that is forgotten while its text or its chunks are read is not found', async (t) => {
+  const { temporary, hosted } = await startRecords(t);
   const body = 'long text '.repeat(20_000);
   await temporary.commit(ingestPage(submission({ canonical_url: 'https://example.com/long', body })));
   const ask = async () => {
@@ -160,8 +157,7 @@ test('a page that is forgotten while its text or its chunks are read is not foun
 });
 
 test('rows are read without their metadata where no answer has it', async (t) => {
-  const { temporary, hosted } = await startRecords();
-  await using _ = temporary;
+  const { temporary, hosted } = await startRecords(t);
   const metadata = { tags: ['engines'] };
   await temporary.commit(ingestPage(submission({ canonical_url: 'https://example.com/d', metadata })));
   const parse = t.mock.method(JSON, 'parse');
@@ -172,9 +168,8 @@ test('rows are read without their metadata where no answer has it', async (t) =>
   assert.equal(parse.mock.callCount(), 0);
 });
 
-test('a bulk retry goes on before a job, and refuses what is no id of one', async () => {
-  const { temporary, hosted } = await startRecords();
-  await using _ = temporary;
+test('a bulk retry goes on before a job, and refuses what is no id of one', async (t) => {
+  const { hosted } = await startRecords(t);
   const retryBefore = (before: string) =>
     hosted.ask('job.retryBatch', { status: 'dead', job_ids: null, before, limit: 100 });
   assert.equal((await retryBefore(job(2))).requested, 0);
@@ -182,9 +177,8 @@ test('a bulk retry goes on before a job, and refuses what is no id of one', asyn
   assert.equal((await retryBefore(job(3))).retried, 1);
 });
 
-test('readiness: the store is readable, whether it takes writes, and which model is active', async () => {
-  const { temporary, hosted, lines, disk } = await startRecords();
-  await using _ = temporary;
+test('readiness: the store is readable, whether it takes writes, and which model is active', async (t) => {
+  const { temporary, hosted, lines, disk } = await startRecords(t);
   const ready = { store: true, trouble: null, activeModel: null, index: whole };
   assert.deepEqual(await hosted.ask('system.readiness', {}), ready);
   const model = { id: 'm', provider: 'local', model_name: 'x', dim: 2, max_input_tokens: 9, floor: null };
@@ -199,9 +193,8 @@ for (const [fault, state] of Object.entries({
   'is not running': () => Promise.reject(new DomainError('store_unavailable', 'indexes is not running')),
   'is still being opened': () => new Promise<never>(() => {}),
 })) {
-  test(`an index that ${fault} is told as one that is built again; the store is there all the same`, async () => {
-    const { temporary, hosted, index } = await startRecords();
-    await using _ = temporary;
+  test(`an index that ${fault} is told as one that is built again; the store is there all the same`, async (t) => {
+    const { hosted, index } = await startRecords(t);
     index.state = state;
     const readiness = await hosted.ask('system.readiness', {});
     assert.deepEqual(readiness.index, { state: 'rebuilding', indexed_chunks: 0, total_chunks: 0 });
@@ -209,9 +202,8 @@ for (const [fault, state] of Object.entries({
   });
 }
 
-test('done jobs are deleted when they are older than the setting says, once a day', async () => {
-  const { temporary, hosted, clock, days, writes } = await startRecords();
-  await using _ = temporary;
+test('done jobs are deleted when they are older than the setting says, once a day', async (t) => {
+  const { temporary, hosted, clock, days, writes } = await startRecords(t);
   await hosted.ask('job.list', { limit: 10 }); // it runs
   await temporary.commit((transaction) =>
     createJob(transaction, { kind: 'cluster', page_no: null, max_attempts: 3, at: 500 }),
