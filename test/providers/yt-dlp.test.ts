@@ -3,7 +3,6 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { FetchError } from '../../src/providers/fetch-error.ts';
 import { networkName, openNetwork } from '../../src/providers/network.ts';
 import { findProgram } from '../../src/providers/run-program.ts';
 import { openYtDlp, type YtDlpOptions } from '../../src/providers/yt-dlp.ts';
@@ -14,8 +13,8 @@ import { fakeProgram } from './fake-program.ts';
 import { FakePrograms, isAlive } from './fake-programs.ts';
 import { HandClock } from './hand-clock.ts';
 import { Site, say } from './small-web.ts';
+import { failure, never } from './test-fetch.ts';
 
-const never = new AbortController().signal;
 const asked = { signal: never, maxAhead: 1 };
 const video = 'http://127.0.0.1:9/watch?v=1';
 
@@ -33,15 +32,6 @@ function setUp(t: TestContext, script: string, options: Partial<YtDlpOptions> = 
     ...options,
   });
   return { ytDlp, notes, tempDir, searchPath };
-}
-
-async function failure(run: Promise<unknown>): Promise<FetchError> {
-  const error = await run.then(
-    () => assert.fail('it succeeded'),
-    (reason: unknown) => reason,
-  );
-  assert.ok(error instanceof FetchError, String(error));
-  return error;
 }
 
 const complain = (line: string) => `fs.writeSync(2, ${JSON.stringify(line)}); process.exit(1);`;
