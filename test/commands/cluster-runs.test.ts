@@ -47,6 +47,12 @@ async function finish(temporary: TemporaryStore, pages: readonly number[]): Prom
   );
 }
 
+const handlerOf = ({ reader, store }: TemporaryStore, run: () => unknown) =>
+  clusterPagesHandler({
+    ...{ reader, commit: (command) => store.commit(command), pool: { run } as never, oldBefore: async () => null },
+    ...{ resolution: 1, labels: false, maxAttempts: 3, now: () => 4 },
+  });
+
 test('an attempt begins without the points of the one before it, whose pages it may not know', async () => {
   await using temporary = await library();
   const { run, attempt } = await begin(temporary);
@@ -129,20 +135,9 @@ test('naming goes on for as long as it takes, but a suspect is not cleared befor
   const { run, job, attempt } = await begin(temporary);
   assert.ok(await temporary.commit(storePoints(attempt, run.no, [point(1, 1), point(2, 1)])));
   assert.ok(await temporary.commit(storeDraft(attempt, run.no, [{ no: 1, size: 2, x: 1, y: 2 }], {})));
-  const handler = clusterPagesHandler({
-    reader: temporary.reader,
-    commit: (command) => temporary.commit(command),
-    pool: { run: async () => new Map([[1, ['word']]]) } as never,
-    resolution: 1,
-    oldBefore: async () => null,
-    labels: false,
-    maxAttempts: 3,
-    now: () => 4,
-  });
+  const handler = handlerOf(temporary, async () => new Map([[1, ['word']]]));
   let steps = 0;
-  const goOn = async () => {
-    steps++;
-  };
+  const goOn = async () => void steps++;
   const context = { attempt, signal: new AbortController().signal, goOn, checkpoint: () => assert.fail('unused') };
   assert.equal(typeof (await handler({ ...job, suspect: true }, context)), 'function');
   assert.equal(steps, 0);
@@ -156,17 +151,7 @@ test('a run that was given up does not come back over a later one', async () => 
   assert.ok(await temporary.commit(storeDraft(first.attempt, first.run.no, [], {})));
   await temporary.commit(failJob(first.attempt, 2, { message: 'broken', permanent: true, delayMs: 0 }));
   await finish(temporary, [1, 2, 3]);
-  const unused = () => assert.fail('nothing is clustered');
-  const handler = clusterPagesHandler({
-    reader: temporary.reader,
-    commit: unused,
-    pool: { run: unused } as never,
-    resolution: 1,
-    oldBefore: async () => null,
-    labels: false,
-    maxAttempts: 3,
-    now: () => 4,
-  });
+  const handler = handlerOf(temporary, () => assert.fail('nothing is clustered'));
   const context = { attempt: first.attempt, signal: new AbortController().signal } as never;
   const message = /a newer run has started/;
   await assert.rejects(async () => handler(first.job, context), { name: 'JobError', message });

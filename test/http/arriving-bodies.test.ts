@@ -1,13 +1,22 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { BodyRoom } from '../../src/compute/structures/body-room.ts';
 import { DomainError } from '../../src/domain/errors.ts';
 import { ClientPace, paceLimits } from '../../src/http/client-sockets.ts';
 import { deferred } from '../deferred.ts';
 import { until } from '../process/service.ts';
 import { listenAnywhere, rawHead, testServer, writer } from './test-server.ts';
+
+/** A client that has sent this, and reads what comes back away. */
+async function sending(t: TestContext, port: number, part: string): Promise<Socket> {
+  const socket = connect(port, '127.0.0.1').resume();
+  t.after(() => socket.destroy());
+  await once(socket, 'connect');
+  socket.write(part);
+  return socket;
+}
 
 test('bodies beyond the room are not read until others are answered, and small ones do not wait', async (t) => {
   const size = 1_000_000;
@@ -23,17 +32,8 @@ test('bodies beyond the room are not read until others are answered, and small o
   });
   const port = await listenAnywhere(app);
   const head = rawHead('POST', '/v1/pages', 'content-type: application/json', `content-length: ${body.length}`);
-  const send = async (part: string) => {
-    const socket = connect(port, '127.0.0.1').resume();
-    await once(socket, 'connect');
-    socket.write(head + part);
-    return socket;
-  };
   const sockets: Socket[] = [];
-  for (let no = 0; no < 3; no++) sockets.push(await send(body.slice(0, size - 1)));
-  t.after(() => {
-    for (const socket of sockets) socket.destroy();
-  });
+  for (let no = 0; no < 3; no++) sockets.push(await sending(t, port, head + body.slice(0, size - 1)));
   // One has come as far as it was sent, beside it only pieces of the others.
   const total = () => [...received.values()].reduce((sum, bytes) => sum + bytes, 0);
   await until(() => total() >= size - 1, 'the room is taken');
@@ -61,19 +61,11 @@ test('bodies without an end on routes that do not write do not hold up pages', a
   });
   const port = await listenAnywhere(app);
   const paths = ['/v1/search', '/v1/search/batch', '/mcp', '/v1/sessions'];
-  const sockets = await Promise.all(
-    paths.map(async (path) => {
-      const socket = connect(port, '127.0.0.1').resume();
-      await once(socket, 'connect');
-      const head = rawHead('POST', path, 'content-type: application/json', `content-length: ${size}`);
-      socket.write(head + ' '.repeat(size - 1));
-      return socket;
-    }),
-  );
-  t.after(() => {
-    for (const socket of sockets) socket.destroy();
-  });
-  await until(() => received === sockets.length * (size - 1), 'the bodies have arrived but for their ends');
+  for (const path of paths) {
+    const head = rawHead('POST', path, 'content-type: application/json', `content-length: ${size}`);
+    await sending(t, port, head + ' '.repeat(size - 1));
+  }
+  await until(() => received === paths.length * (size - 1), 'the bodies have arrived but for their ends');
   const { status } = await fetch(`http://127.0.0.1:${port}/v1/pages`, {
     method: 'POST',
     headers: { authorization: `Bearer ${writer}`, 'content-type': 'application/json' },
