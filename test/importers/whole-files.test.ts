@@ -8,6 +8,7 @@ import { EntryMarks } from '../../src/importers/entry-marks.ts';
 import { formatRows } from '../../src/importers/formats.ts';
 import { csvHead, readCsv } from '../../src/importers/read-csv.ts';
 import { dialects, itemReader } from '../../src/importers/read-entries.ts';
+import { pluck } from '../rows.ts';
 import { readItems, writtenFile } from './read-items.ts';
 
 const titles = [
@@ -322,6 +323,14 @@ test('of a JSON document only what lies in arrays counts as entries', async (t) 
   ]);
 });
 
+/** The addresses and the faults of a file, each in order, and all its titles where they are given. */
+async function assertRead(file: string, urls: string[], faults: string[], what: string, titles?: string[]) {
+  const { items } = await readItems(file);
+  const read = items.filter(({ fault }) => fault === null);
+  assert.deepEqual([pluck(read, 'url'), items.flatMap(({ fault }) => fault ?? [])], [urls, faults], what);
+  if (titles !== undefined) assert.deepEqual(pluck(items, 'title'), titles, what);
+}
+
 test('a bookmark whose link is cut off, or lacks a quotation mark, costs no other one', async (t) => {
   const link = (address: string) => `<DT><A HREF="${address}" ADD_DATE="1600000000">A</A>`;
   const cases: [lines: string[], urls: string[], faults: string[], titles?: string[]][] = [
@@ -366,21 +375,7 @@ test('a bookmark whose link is cut off, or lacks a quotation mark, costs no othe
   ];
   for (const [lines, expected, faults, titles] of cases) {
     const file = writtenFile(t, ['<!DOCTYPE NETSCAPE-Bookmark-file-1>', '<DL><p>', ...lines].join('\n'));
-    const { items } = await readItems(file);
-    assert.deepEqual(
-      items.flatMap(({ url, fault }) => (fault === null ? [url] : [])),
-      expected,
-      lines.join('\n'),
-    );
-    assert.deepEqual(
-      items.flatMap(({ fault }) => fault ?? []),
-      faults,
-    );
-    if (titles !== undefined)
-      assert.deepEqual(
-        items.map(({ title }) => title),
-        titles,
-      );
+    await assertRead(file, expected, faults, lines.join('\n'), titles);
   }
 });
 
@@ -411,22 +406,10 @@ test('a row of a CSV with a quotation mark that is not closed is lost, with its 
     ['marks in pairs, but too few fields', ['"The "best" weir",https://a.example/', row(1)], [1], [2]],
   ];
   for (const [what, rows, expected, lines, titles] of cases) {
-    const { items } = await readItems(writtenFile(t, ['title,url,time_added,tags,status', ...rows, ''].join('\n')));
-    assert.deepEqual(
-      items.filter(({ fault }) => fault === null).map(({ url }) => url),
-      expected.map((no) => `https://site.example/${no}`),
-      what,
-    );
-    assert.deepEqual(
-      items.flatMap(({ fault }) => fault ?? []),
-      lines.map((line) => `line ${line}: a quotation mark is out of place or not closed`),
-      what,
-    );
-    if (titles !== undefined)
-      assert.deepEqual(
-        items.map(({ title }) => title),
-        titles,
-      );
+    const file = writtenFile(t, ['title,url,time_added,tags,status', ...rows, ''].join('\n'));
+    const urls = expected.map((no) => `https://site.example/${no}`);
+    const faults = lines.map((line) => `line ${line}: a quotation mark is out of place or not closed`);
+    await assertRead(file, urls, faults, what, titles);
   }
 });
 
