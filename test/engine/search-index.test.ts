@@ -44,40 +44,21 @@ test('documents are found by words and by meaning, until they are removed', asyn
   assert.ok(!labels(await index.search('wading birds')).includes(7));
 });
 
-test('what was persisted is there when the folder is opened again, and nothing else', async (t) => {
+test('a folder keeps what was persisted, and names what its files have lost, until that is added again', async (t) => {
   const dir = join(temporaryFolder(t), 'index');
-  const index = await SearchIndex.open({ dir, encoderDir });
+  const index = await opened(t, { dir, encoderDir });
   await index.add(documents.slice(0, 2));
   await index.persist();
   await index.add(documents.slice(2));
   await index.remove([2]);
   await index.close();
-  const again = await SearchIndex.open({ dir, encoderDir });
+
+  const again = await opened(t, { dir, encoderDir });
   assert.deepEqual([again.size, again.missing], [3, []]);
   assert.deepEqual(labels(await again.search('storks on the roof', { k: 1 })), [40]);
   assert.ok(!labels(await again.search('sourdough')).includes(2));
   await again.close();
-});
 
-test('documents that lost files do not hold any more are named, and found when they are added again', async (t) => {
-  const dir = join(temporaryFolder(t), 'index');
-  const index = await SearchIndex.open({ dir, encoderDir });
-  await index.add(documents);
-  await index.close();
-  const words = join(dir, 'words');
-  for (const file of readdirSync(words)) if (file.endsWith('.segment')) rmSync(join(words, file));
-  const again = await opened(t, { dir, encoderDir });
-  assert.equal([...again.missing].sort((a, b) => a - b).join(), '2,7,40,41');
-  await again.add(documents);
-  assert.deepEqual([again.size, again.missing], [4, []]);
-  assert.equal(labels(await again.search('sourdough'))[0], 2);
-});
-
-test('a folder of another index, or whose manifest cannot be read, stays as it is', async (t) => {
-  const dir = join(temporaryFolder(t), 'index');
-  const index = await SearchIndex.open({ dir, encoderDir });
-  await index.add(documents);
-  await index.close();
   await assert.rejects(SearchIndex.open({ dir, dim: 384 }), /is an index of the built-in model, not of 384 dimensions/);
   const path = join(dir, 'manifest.json');
   const text = readFileSync(path, 'utf8');
@@ -86,22 +67,21 @@ test('a folder of another index, or whose manifest cannot be read, stays as it i
     await assert.rejects(SearchIndex.open({ dir, encoderDir }), /manifest.json cannot be read/);
   }
   writeFileSync(path, text);
-  const again = await opened(t, { dir, encoderDir });
-  assert.deepEqual([again.size, again.missing], [4, []]);
-});
+  const words = join(dir, 'words');
+  for (const file of readdirSync(words)) if (file.endsWith('.segment')) rmSync(join(words, file));
 
-test('what is removed while it is added is not found', async (t) => {
-  const dir = join(temporaryFolder(t), 'index');
-  const index = await opened(t, { dir, encoderDir });
-  const adding = index.add(documents);
-  await index.remove([7]);
+  const poor = await opened(t, { dir, encoderDir });
+  assert.deepEqual([...poor.missing].sort(), [40, 41, 7]);
+  const adding = poor.add([...documents, { label: 50, text: 'Egrets are wading birds, too.' }]);
+  await poor.remove([50]);
   await adding;
-  assert.equal(index.size, 3);
-  assert.ok(!labels(await index.search('wading birds')).includes(7));
-  for (const label of [0, -1, 1.5, 2 ** 31]) await assert.rejects(index.add([{ label, text: 'x' }]), RangeError);
-  await index.close();
-  const again = await opened(t, { dir, encoderDir });
-  assert.deepEqual([again.size, again.missing], [3, []], 'nor is it missing');
+  assert.deepEqual([poor.size, poor.missing], [4, []]);
+  assert.equal(labels(await poor.search('sourdough'))[0], 2);
+  assert.ok(!labels(await poor.search('egrets')).includes(50), 'it was removed while it was added');
+  for (const label of [0, -1, 1.5, 2 ** 31]) await assert.rejects(poor.add([{ label, text: 'x' }]), RangeError);
+  await poor.close();
+  const last = await opened(t, { dir, encoderDir });
+  assert.deepEqual([last.size, last.missing], [4, []], 'nor is it missing');
 });
 
 test('the example of the README runs', async (t) => {
