@@ -38,6 +38,8 @@ export function TimeView() {
     [site ?? '', since ?? '', dayOf(until)],
   );
   const topics = useLoad(topicsOfPages, []);
+  const first = useLoad(firstYear, []);
+  const refused = [reading, topics, first].find(({ error }) => error !== undefined);
   const pageDays = useMemo(() => pageDaysOf(reading.data?.pages ?? []), [reading.data]);
   const counts = useMemo(() => new Map([...byDay(pageDays)].map(([day, list]) => [day, visitsIn(list)])), [pageDays]);
   const show = (change: Record<string, string | null>, again = false) =>
@@ -65,7 +67,7 @@ export function TimeView() {
         criteria={{ ...filterless, query: '', spelling: null, sort: null, site }}
         change={() => show({ site: null })}
       />
-      <Fault error={reading.error ?? topics.error} retry={reading.error ? reading.reload : topics.reload} />
+      <Fault error={refused?.error} retry={() => refused?.reload()} />
       {reading.data?.isPart && <p class="quiet">These are the newest {count(maxPages)} pages; there are more.</p>}
       <section class="card" aria-label="Calendar" aria-busy={reading.loading}>
         <Calendar
@@ -77,7 +79,7 @@ export function TimeView() {
         />
         <div class="calendar-foot">
           <Dates period={typed} labels={['From', 'Until']} change={show} />
-          <Jump from={from} to={to} show={show} />
+          <Jump first={first.data} from={from} to={to} show={show} />
           <span class="legend" aria-hidden="true">
             fewer
             {[0, 1, 2, 3, 4].map((level) => (
@@ -120,24 +122,24 @@ export function TimeView() {
 
 const dayAfter = (date: Date): Date => new Date(date.getFullYear(), date.getMonth(), date.getDate() + 1);
 
+interface JumpProps extends Period {
+  first: number | undefined;
+  show: (period: { from: string | null; to: string | null }) => void;
+}
+
 /** Years since the first visit, and their months. */
-function Jump({ from, to, show }: Period & { show: (period: { from: string | null; to: string | null }) => void }) {
-  const { data: first } = useLoad(firstYear, []);
+function Jump({ first, from, to, show }: JumpProps) {
   const thisYear = new Date().getFullYear();
-  const option = (text: string, start: Date, end: Date) => {
-    const value = `${dayOf(start)} ${dayOf(end)}`;
-    return (
-      <option key={value} value={value}>
-        {text}
-      </option>
-    );
-  };
-  const isWhole = from === null && to === null;
+  const option = (text: string, start: Date, end: Date) => (
+    <option key={text} value={`${dayOf(start)} ${dayOf(end)}`}>
+      {text}
+    </option>
+  );
   return (
     <label class="select">
       <span class="hidden">Year or month</span>
       <select
-        value={isWhole ? '' : `${from} ${to}`}
+        value={from === null && to === null ? '' : `${from} ${to}`}
         onChange={({ currentTarget: { value } }) => {
           const [start = null, end = null] = value === '' ? [] : value.split(' ');
           show({ from: start, to: end });
