@@ -101,8 +101,7 @@ export class ServiceError extends CliError {
   readonly retryAfterS: number | null;
 
   constructor(status: number, detail: string, retryAfterS: number | null) {
-    const who = status >= 500 ? `the service answered ${status}: ` : '';
-    super(exitCodes.failed, `${who}${detail}${status === 401 ? tokenHint : ''}`);
+    super(exitCodes.failed, status === 401 ? detail + tokenHint : detail);
     this.status = status;
     this.retryAfterS = retryAfterS;
   }
@@ -159,8 +158,8 @@ function serviceClient(settings: Settings, url: string | undefined, scope: Scope
     // Null also if another server answered; the caller reports it.
     const parsed = parsedJson(text);
     if (!response.ok) {
-      const retryAfter = Number(response.headers.get('retry-after') ?? Number.NaN);
-      throw new ServiceError(response.status, detailOf(parsed, text), Number.isFinite(retryAfter) ? retryAfter : null);
+      const retryAfterS = Number(response.headers.get('retry-after')) || null;
+      throw new ServiceError(response.status, detailOf(parsed, response.status, text), retryAfterS);
     }
     return parsed as Reply;
   };
@@ -215,8 +214,8 @@ function tokenIn(folder: string): string | null {
 }
 
 /** The error bodies of the contract, as one line. */
-function detailOf(body: unknown, text: string): string {
-  if (typeof body !== 'object' || body === null) return text.slice(0, 200) || 'nothing more';
+function detailOf(body: unknown, status: number, text: string): string {
+  if (typeof body !== 'object' || body === null) return `the service answered ${status}: ${text.slice(0, 200)}`;
   if ('pattern' in body) return `${String(body.pattern)} is blocked or was deleted: \`readback forget rules\` lists it`;
   if (!('detail' in body)) return text.slice(0, 200);
   if (typeof body.detail === 'string') return body.detail;
