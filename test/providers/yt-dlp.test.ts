@@ -18,19 +18,18 @@ import { failure, never } from './test-fetch.ts';
 const asked = { signal: never, maxAhead: 1 };
 const video = 'http://127.0.0.1:9/watch?v=1';
 
+const open = (searchPath: string, tempDir: string, options: Partial<YtDlpOptions> = {}) =>
+  openYtDlp({
+    ...{ searchPath, tempDir, allowPrivateHosts: ['127.0.0.1'], perHostGapMs: 0, timeoutMs: 60_000 },
+    ...options,
+  });
+
 /** The adapter around a script, and a folder in which the script may leave notes. */
 function setUp(t: TestContext, script: string, options: Partial<YtDlpOptions> = {}) {
   const notes = temporaryFolder(t);
   const tempDir = join(temporaryFolder(t), 'runs');
   const searchPath = fakeProgram(t, 'yt-dlp', `const notes = ${JSON.stringify(notes)}; ${script}`);
-  const ytDlp = openYtDlp({
-    searchPath,
-    tempDir,
-    allowPrivateHosts: ['127.0.0.1'],
-    perHostGapMs: 0,
-    timeoutMs: 60_000,
-    ...options,
-  });
+  const ytDlp = open(searchPath, tempDir, options);
   return { ytDlp, notes, tempDir, searchPath };
 }
 
@@ -136,13 +135,7 @@ test('the real one loads a list of pieces by itself, and none from where nobody 
     '/1.ts': say('one '),
     '/2.ts': say('two'),
   });
-  const ytDlp = openYtDlp({
-    searchPath: `${programs.path}:${process.env.PATH}`,
-    tempDir: join(dir, 'runs'),
-    allowPrivateHosts: ['127.0.0.1'],
-    perHostGapMs: 0,
-    timeoutMs: 60_000,
-  });
+  const ytDlp = open(`${programs.path}:${process.env.PATH}`, join(dir, 'runs'));
   const request = { ...asked, path: join(dir, 'sound'), maxBytes: 100_000, timeoutMs: 60_000 };
   await ytDlp.loadSound(web.url('/two.m3u8'), request);
   assert.equal(readFileSync(request.path, 'utf8'), 'one two');
@@ -335,13 +328,7 @@ print(json.dumps([
 ]))
 `;
   writeFileSync(join(dir, 'yt-dlp'), script, { mode: 0o755 });
-  const ytDlp = openYtDlp({
-    searchPath,
-    tempDir: join(dir, 'runs'),
-    allowPrivateHosts: ['127.0.0.1'],
-    perHostGapMs: 0,
-    timeoutMs: 60_000,
-  });
+  const ytDlp = open(searchPath, join(dir, 'runs'));
   assert.deepEqual(await ytDlp.version(never), { version: '2026.01.01', guarded: true });
   const outcomes = JSON.parse(Buffer.from(await ytDlp.describe(video, asked)).toString());
   assert.deepEqual(outcomes, ['stopped', 'stopped', 'stopped', 'stopped', 'stopped', 'stopped', 'done']);
@@ -367,13 +354,7 @@ test('its version is asked once; one that is missing, and one that is no yt-dlp,
   assert.equal((await failure(odd.ytDlp.version(never))).message, 'yt-dlp does not report its version');
 
   const searchPath = temporaryFolder(t);
-  const none = openYtDlp({
-    searchPath,
-    tempDir: join(searchPath, 'runs'),
-    allowPrivateHosts: [],
-    perHostGapMs: 0,
-    timeoutMs: 1,
-  });
+  const none = open(searchPath, join(searchPath, 'runs'), { allowPrivateHosts: [] });
   assert.equal(none.missing(), 'yt-dlp is not installed (see docs/video.md)');
   assert.equal(await none.version(never), null);
   const refused = await failure(none.describe('http://video.example/', asked));
