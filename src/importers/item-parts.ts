@@ -143,26 +143,13 @@ export function textOf(value: unknown): string | null {
 /** Text of a scalar. An object of a file may have any `toString`. */
 export const scalarText = (value: unknown): string => (typeof value === 'object' ? '' : String(value));
 
-export function highlightOf(text: unknown, note: unknown): string[] {
-  const both = [textOf(text), textOf(note)].filter((part) => part !== null);
-  return both.length === 0 ? [] : [both.map((part) => part.trim()).join('\n')];
-}
+export const highlightOf = (text: unknown, note: unknown): string[] => listOf([listOf([text, note]).join('\n')]);
 
-export function paragraphsOf(...values: unknown[]): string | null {
-  return (
-    values
-      .map(textOf)
-      .filter((text) => text !== null)
-      .join('\n\n') || null
-  );
-}
+export const paragraphsOf = (...values: unknown[]): string | null =>
+  values.flatMap((value) => textOf(value) ?? []).join('\n\n') || null;
 
 export const withoutTags = (html: unknown): string | null =>
-  textOf(
-    textOf(html)
-      ?.replace(/<[^<>]*>/g, ' ')
-      .trim(),
-  );
+  listOf([textOf(html)?.replace(/<[^<>]*>/g, ' ')])[0] ?? null;
 
 export function doiAddress(doi: unknown): string {
   const name = textOf(doi)
