@@ -3,12 +3,6 @@
 /** Max characters of a match, which the end of a piece may split. */
 const maxMarkChars = 4096;
 
-/** Consecutive lost entries; `line` is the first one's, from 1. */
-export interface LostEntries {
-  line: number;
-  count: number;
-}
-
 export class EntryMarks {
   readonly #pattern: RegExp;
   /** The last text. It starts with a line end, as if one preceded the file. */
@@ -20,7 +14,8 @@ export class EntryMarks {
   #offsets: number[] = [];
   #lines: number[] = [];
   #dealt = 0;
-  readonly #lost: LostEntries[] = [];
+  /** Consecutive lost entries; `line` is the first one's, from 1. */
+  readonly #lost: { line: number; count: number }[] = [];
   #isRow = false;
   /** Line of the last entry that was read, from 1; 0 if unknown. */
   line = 0;
@@ -54,10 +49,10 @@ export class EntryMarks {
     this.#next = 1;
   }
 
-  /** An entry was read from `start` to `end`, in characters of the file. */
-  reached(start: number, end = start + 1): void {
+  /** An entry was read from `start` to `end`, in characters of the file. `line` is that of an entry without a mark. */
+  reached(start: number, end = start + 1, line = 0): void {
     this.#loseUpTo(start);
-    this.line = this.#offsets[this.#dealt] < end ? this.#lines[this.#dealt] : 0;
+    this.line = this.#offsets[this.#dealt] < end ? this.#lines[this.#dealt] : line;
     while (this.#dealt < this.#offsets.length && this.#offsets[this.#dealt] < end) this.#dealt++;
     this.#isRow = false;
     if (this.#dealt < 10_000 || this.#dealt < this.#offsets.length / 2) return;
@@ -73,7 +68,7 @@ export class EntryMarks {
   }
 
   /** Marks without an entry. Call at the end. */
-  lost(): readonly LostEntries[] {
+  lost() {
     this.#loseUpTo(Number.POSITIVE_INFINITY);
     return this.#lost;
   }

@@ -27,6 +27,8 @@ export async function* jsonElements(
   /** Offsets of the piece and the current element in the document. */
   let base = 0;
   let start = 0;
+  let line = 1;
+  let startLine = 1;
   /** Number of open arrays, and the start of the text outside of them, which contains no entries. */
   let arrays = 0;
   let outside = 0;
@@ -50,6 +52,7 @@ export async function* jsonElements(
           elementDepth = open.length;
           from = at;
           start = base + at;
+          startLine = line;
         }
         open.push(code);
         began = true;
@@ -59,14 +62,15 @@ export async function* jsonElements(
         if (code === 0x5d && --arrays === 0) outside = base + at + 1;
         if (elementDepth === open.length) {
           parts.push(piece.slice(from, at + 1));
-          marks?.reached(start, base + at + 1);
+          marks?.reached(start, base + at + 1, startLine);
           yield parsed(parts.join(''), name);
           parts = [];
           length = 0;
           elementDepth = -1;
           from = -1;
         }
-      } else if (!began && code > 0x20) {
+      } else if (code === 0x0a) line++;
+      else if (!began && code > 0x20) {
         throw new ImportError(`${name} is no JSON: it begins with ${JSON.stringify(piece[at])}`);
       }
     }

@@ -351,7 +351,7 @@ export async function* readJsonLines(
 ): AsyncGenerator<ImportItem> {
   for await (const { text, start, end, no } of linesOf(file.text(), file.name, maxEntryChars)) {
     if (text.trim() === '') continue;
-    file.marks.reached(start, end);
+    file.marks.reached(start, end, no);
     let entry: unknown;
     try {
       entry = JSON.parse(text);

@@ -6,6 +6,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { EntryMarks } from '../../src/importers/entry-marks.ts';
 import { formatRows } from '../../src/importers/formats.ts';
+import { openSource } from '../../src/importers/open-source.ts';
 import { csvHead, readCsv } from '../../src/importers/read-csv.ts';
 import { dialects, itemReader } from '../../src/importers/read-entries.ts';
 import { pluck } from '../rows.ts';
@@ -307,6 +308,30 @@ test('entries that a reader leaves out are counted, and known by the line of the
     { line: 4, count: 2 },
     { line: 5, count: 1 },
   ]);
+});
+
+test('an entry that is left out has the line where it begins', async (t) => {
+  const cases: [content: string, lines: number[]][] = [
+    ['[\n{"name": "A"},\n\n{\n"url": "https://a.example/"},\n{"url": "file:///x"}\n]', [2, 5, 6]],
+    ['{"tabs": [\n{"url": "https://a.example/"},\n{"name": "A", "of": {\n"url": "about:blank"}}\n]}', [2, 3]],
+    ['{"url": "https://a.example/"}\n{"name": "A"}\n\n{"url": "about:blank"}\n', [1, 2, 4]],
+    ['url,title\nhttps://a.example/,A\n\nabout:blank,B\n', [2, 4]],
+    [
+      '<?xml version="1.0"?><opml><body>\n<outline url="https://a.example/"/>\n<outline text="B"/></body></opml>',
+      [2, 3],
+    ],
+    ['<!DOCTYPE NETSCAPE-Bookmark-file-1>\n<DL><p>\n<DT><A HREF="about:blank">A</A>\n</DL>', [3]],
+  ];
+  for (const [content, lines] of cases) {
+    const source = await openSource(writtenFile(t, content), null, 'FILE');
+    const places: string[] = [];
+    for await (const _ of source.items()) places.push(source.place?.() ?? '');
+    assert.deepEqual(
+      places,
+      lines.map((line) => `FILE, line ${line}`),
+      content,
+    );
+  }
 });
 
 test('of a JSON document only what lies in arrays counts as entries', async (t) => {
