@@ -304,6 +304,10 @@ export const refusals: readonly { matches(raw: string): boolean; is: string }[] 
     is: 'passwords of a browser, which are not imported',
   },
   {
+    matches: (raw) => /^(?:MANIFEST-\d+\n$|\d{4}(?:\/\d\d){2}-[\d:.]+ [\da-f]+ )/.test(raw),
+    is: "part of a LevelDB, as browsers keep a reading list in: export Chrome's with Google Takeout",
+  },
+  {
     matches: (raw) => raw.startsWith('mozLz40\0'),
     is: "a compressed backup of Firefox's bookmarks: its library writes one as JSON (Import and Backup, Backup…)",
   },

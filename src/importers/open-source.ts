@@ -96,7 +96,8 @@ export async function openSource(
       ? await usable(members, unread, isFolder, format)
       : { used: [{ member: first, row: only.row }], unused: [] };
   if (used.length === 0 && known === undefined) {
-    const reason = unused[0]?.reason ?? 'it has no files';
+    const isRefused = ({ reason }: Unused) => refusals.some(({ is }) => reason === `${unnamed} is ${is}`);
+    const { reason } = unused.find(isRefused) ?? unused[0] ?? { reason: 'it has no files' };
     throw new ImportError(`${name} has no file of ${format ?? 'a known format'}: ${reason}`);
   }
   let place = { file: name, marks: new EntryMarks(/(?!)/g) };
@@ -274,7 +275,9 @@ const unpacked = (member: Member, packed = member.size): Member => ({
 const isPackedDocument = (raw: string): boolean =>
   raw.startsWith('PK\x03\x04') && /mimetypeapplication\/epub\+zip|\[Content_Types\]\.xml|word\/document\.xml/.test(raw);
 
-/** Selects files to read. Lists in a web archive repeat its pages; texts next to lists describe them. */
+const isOfBrowser = ({ kind, format }: FormatRow) => kind === 'SQLite' || /^\w+-bookmarks$/.test(format);
+
+/** Selects files to read. Lists in a web archive repeat its pages; texts next to lists describe them; of a browser's profile, only history and bookmarks. */
 async function usable(
   members: readonly Member[],
   unread: readonly Unused[],
@@ -304,8 +307,13 @@ async function usable(
     .flatMap(({ member }) => ['content/', 'highlights/'].map((dir) => posix.join(posix.dirname(member.name), dir)));
   const listParts = [...new Set(partsOfLists)];
   const isOfList = (file: string) => listParts.some((dir) => file.startsWith(dir));
+  const lists = found.filter(({ row }) => isOfBrowser(row)).map(({ member }) => member.name);
+  const profiles = members
+    .flatMap(({ name }) => /^(.*\/|)(?:Preferences|Local State|prefs\.js)$/.exec(name)?.[1] ?? [])
+    .filter((dir) => lists.some((name) => name.startsWith(dir)));
   const isUsed = (each: Used) =>
     (only === undefined || each.row.format === only) &&
+    (isOfBrowser(each.row) || !profiles.some((dir) => each.member.name.startsWith(dir))) &&
     !(hasLists && each.row === ownFileRow) &&
     !isOfList(each.member.name);
   const used = found.filter(isUsed);

@@ -9,6 +9,7 @@ import { skipReason } from '../../src/compute/import-progress.ts';
 import type { ImportItem } from '../../src/domain/import.ts';
 import { openSource } from '../../src/importers/open-source.ts';
 import { dryRun } from '../../src/importers/run-import.ts';
+import { pluck } from '../rows.ts';
 import { temporaryFolder } from '../scope.ts';
 import { writeHistory } from './history-file.ts';
 import { readItems, writtenFile } from './read-items.ts';
@@ -796,6 +797,33 @@ test('of a folder only files that are not known, or differ, are read; one with a
   rmSync(join(dir, 'a.md'));
   unlinkSync(latin1);
   assert.deepEqual(await read(), ['b.md']);
+});
+
+test('of the profile of a browser its history and bookmarks are read, and no settings or logs as own files', async (t) => {
+  const bookmark = { type: 'url', name: 'B', url, date_added: '13161017367315765' };
+  const levelDb = {
+    '000003.log': Buffer.from([1, 0, 2]),
+    CURRENT: 'MANIFEST-000001\n',
+    LOG: '2026/12/01-11:08:10.743 2078 Creating DB /x since it was missing.\n',
+  };
+  const profile = {
+    'Local State': '{"user": "a@a.example"}',
+    'Default/Bookmarks': JSON.stringify({ roots: { bookmark_bar: { children: [bookmark], type: 'folder' } } }),
+    'Default/Preferences': '{"account": "a@a.example"}',
+    'Default/README': 'A profile.',
+    'Default/Extensions/x/links.json': '[{"url": "https://x.example/"}]',
+    ...Object.fromEntries(
+      Object.entries(levelDb).map(([name, content]) => [`Default/Sync Data/LevelDB/${name}`, content]),
+    ),
+  };
+  for (const source of [written(t, profile), writtenFile(t, zip(profile))]) {
+    const { items } = await readItems(source);
+    assert.deepEqual(pluck(items, 'url').filter(Boolean), [url]);
+    assert.ok(items.some(({ left_out }) => left_out?.includes('Google Takeout')));
+  }
+  await assert.rejects(readItems(written(t, levelDb)), { code: 'import', message: /reading list .* Google Takeout/ });
+  const notes = await readItems(written(t, { Bookmarks: profile['Default/Bookmarks'], 'a.md': 'A note.' }));
+  assert.equal(pluck(notes.items, 'url').filter(Boolean).length, 2, 'a folder that is no profile');
 });
 
 test('one damaged file of a folder costs no other', async (t) => {
