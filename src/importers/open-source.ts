@@ -95,7 +95,8 @@ export async function openSource(
     only === null
       ? await usable(members, unread, isFolder, format)
       : { used: [{ member: first, row: only.row }], unused: [] };
-  if (used.length === 0 && known === undefined) {
+  const isEmptyArchive = !isFolder && members.length === 0;
+  if (used.length === 0 && known === undefined && !isEmptyArchive) {
     const isRefused = ({ reason }: Unused) => refusals.some(({ is }) => reason === `${unnamed} is ${is}`);
     const { reason } = unused.find(isRefused) ?? unused[0] ?? { reason: 'it has no files' };
     throw new ImportError(`${name} has no file of ${format ?? 'a known format'}: ${reason}`);
@@ -173,7 +174,7 @@ export async function openSource(
     format: own,
     id,
     items,
-    isHistory: histories.length === used.length,
+    isHistory: used.length > 0 && histories.length === used.length,
     columns: only?.columns ?? [],
     isOwn: used.some(({ row }) => row.format === 'files'),
     files,
@@ -256,7 +257,6 @@ async function membersOf(path: string, name: string, source: string): Promise<Me
   if (raw.startsWith('\x1f\x8b')) return [unpacked(file)];
   if (!(raw.startsWith('PK\x03\x04') || raw.startsWith('PK\x05\x06')) || isPackedDocument(raw)) return [file];
   const entries = await withInnerEntries(await archiveEntries(fileArchive(path, size), source), size, source);
-  if (entries.length === 0) throw new ImportError(`${source} is a ZIP archive without files`);
   return entries
     .map((entry) => ({ ...entry, at, path: null }))
     .map((entry) => (/\.gz$/i.test(entry.name) ? unpacked(entry, Math.min(entry.size, size)) : entry))
