@@ -50,9 +50,19 @@ const shared = (version) => ({
   },
 });
 
+function manifestOf(version, special) {
+  const common = shared(version);
+  const permissions = [...common.permissions, ...('side_panel' in special ? ['sidePanel'] : [])];
+  return { ...common, ...special, permissions };
+}
+
 const own = {
   // `visibilityProperty` of `checkVisibility`: 121 and later.
-  chromium: { minimum_chrome_version: '121', background: { service_worker: 'background.js', type: 'module' } },
+  chromium: {
+    minimum_chrome_version: '121',
+    background: { service_worker: 'background.js', type: 'module' },
+    side_panel: { default_path: 'panel.html' },
+  },
   firefox: {
     background: { scripts: ['background.js'], type: 'module' },
     // Asks for consent to what it sends (`data_collection_permissions`) on Android, too: 142 and later.
@@ -69,7 +79,8 @@ const own = {
   },
 };
 
-const page = (name) => `<!doctype html>
+/** `kind`: class of its body. */
+const page = (name, kind = name) => `<!doctype html>
 <html>
   <head>
     <meta charset="utf-8" />
@@ -77,7 +88,7 @@ const page = (name) => `<!doctype html>
     <title>readback</title>
     <link rel="stylesheet" href="ui.css" />
   </head>
-  <body class="${name}">
+  <body class="${kind}">
     <div id="app"></div>
     <script type="module" src="${name}.js"></script>
   </body>
@@ -127,9 +138,10 @@ export async function bundleExtension(root, outdir) {
     const contentScripts = ['extension/src/capture/content.ts', 'extension/src/engines/box.ts'];
     await build({ ...common, format: 'iife', minify: true, entryPoints: contentScripts, entryNames: '[name]' });
     for (const name of pages) writeFileSync(join(dir, `${name}.html`), page(name));
+    if ('side_panel' in special) writeFileSync(join(dir, 'panel.html'), page('popup', 'popup panel'));
     cpSync(join(source, '_locales'), join(dir, '_locales'), { recursive: true });
     cpSync(join(source, 'icons'), join(dir, 'icons'), { recursive: true });
-    writeFileSync(join(dir, 'manifest.json'), `${JSON.stringify({ ...shared(version), ...special }, null, 2)}\n`);
+    writeFileSync(join(dir, 'manifest.json'), `${JSON.stringify(manifestOf(version, special), null, 2)}\n`);
     // A fixed time: the same sources give the same bytes.
     writeFileSync(join(outdir, `${browser}.zip`), zipSync(filesOf(dir), { level: 9, mtime: '2020-01-01T00:00:00Z' }));
   }

@@ -116,6 +116,21 @@ test('the popup tells of a page, finds others, and forgets', { skip: skipChromiu
     assert.ok(sent, 'an address is looked up as the service compares it');
     await popup.close();
   });
+  await t.test('the side panel follows the tab that is shown', async () => {
+    const panel = await browser.open('panel.html');
+    await tab.bringToFront();
+    await panel.getByRole('heading', { name: 'All about herons' }).waitFor();
+    const other = await browser.context.newPage();
+    await panel.getByRole('heading', { name: 'All about herons' }).waitFor({ state: 'detached' });
+    await other.close();
+    await tab.bringToFront();
+    await panel.setViewportSize({ width: 300, height: 700 });
+    const isWider = () => panel.evaluate(() => document.documentElement.scrollWidth > innerWidth);
+    assert.equal(await isWider(), false, 'it fits a narrow panel');
+    const options = await panel.evaluate(() => chrome.sidePanel.getOptions({}));
+    assert.match(String(options.path), /panel\.html$/);
+    await panel.close();
+  });
   await t.test('search while typing finds passages, and links to them', async () => {
     await until(async () => (await pages()).every(({ status }) => status === 'indexed'), 'the pages can be found');
     const popup = await browser.open('popup.html?search=');

@@ -1,6 +1,6 @@
-/** The popup: connection, the page's state, related pages, and search. Also a separate page for searches from the menu. */
+/** The popup: connection, the page's state, related pages, and search. Also the side panel, and a separate page for searches from the menu. */
 import { render } from 'preact';
-import { useRef, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import type { PageResult } from '../../../src/domain/search.ts';
 import { pageAddress } from '../capture/page-address.ts';
 import { ask, askTab, type CaptureOutcome, type PageState } from '../messages.ts';
@@ -31,6 +31,7 @@ const maxRelated = 3;
 
 interface Tab {
   id: number;
+  windowId: number;
   url: string;
   title: string;
   about: string;
@@ -41,6 +42,8 @@ interface Tab {
 }
 
 const parameters = new URLSearchParams(location.search);
+/** It stays open, and follows the tab that is shown. */
+const isPanel = document.body.classList.contains('panel');
 
 /** Null for a separate search page, and on browser pages. */
 async function currentTab(): Promise<Tab | null> {
@@ -54,7 +57,7 @@ async function currentTab(): Promise<Tab | null> {
   if (!/^https?:/.test(url)) return null;
   const { title = tab.title ?? '', about = '', outcome = null } = here ?? {};
   const secretField = here?.secretField ?? captureModeOf(url) === 'html';
-  return { id: tab.id, url, title, about, secretField, outcome };
+  return { id: tab.id, windowId: tab.windowId, url, title, about, secretField, outcome };
 }
 
 const openedAt = Date.now();
@@ -301,9 +304,19 @@ function Pause({ settings, changed }: { settings: Settings; changed: () => void 
   );
 }
 
+async function openPanel({ windowId }: Tab): Promise<void> {
+  await chrome.sidePanel.open({ windowId });
+  close();
+}
+
 function Popup() {
   const [changes, setChanges] = useState(0);
   const changed = () => setChanges((n) => n + 1);
+  useEffect(() => {
+    if (!isPanel) return;
+    chrome.tabs.onActivated.addListener(changed);
+    chrome.tabs.onUpdated.addListener((_id, { status }) => status === 'complete' && changed());
+  }, []);
   const loaded = useLoaded(async () => {
     const [connection, tab, settings] = await Promise.all([ask('connection', null), currentTab(), readSettings()]);
     const state = tab === null ? undefined : await ask('pageState', { url: tab.url });
@@ -345,6 +358,11 @@ function Popup() {
       {tab && state && <ThisPage tab={tab} client={client} state={state} settings={settings} changed={changed} />}
       <footer>
         <Pause settings={settings} changed={changed} />
+        {tab && !isPanel && 'sidePanel' in chrome && (
+          <button type="button" onClick={() => void openPanel(tab)}>
+            {t('side_panel')}
+          </button>
+        )}
         <a href="options.html" target="_blank" rel="noopener">
           {t('options')}
         </a>
