@@ -16,7 +16,7 @@ export interface BothSides {
   covered: number;
 }
 
-/** Weight of the cosine, chosen from .2 to .7 by `npm run bench -- ranking --weights`. */
+/** Weight of the cosine (also in docs/models.md), chosen from .2 to .7 by `npm run bench -- ranking --weights`. */
 export const DENSE_WEIGHT = 0.5;
 /** If the best hit has a smaller share of the query, words weigh less: in another language they match by chance. */
 const ENOUGH_COVERED = 0.5;
