@@ -33,7 +33,7 @@ export const linksTo = (href: string): HTMLElement[] => [
 
 type Memory = Map<string, unknown>;
 const maxMemories = 50;
-/** Text still typed when the user left. */
+/** Key of the kept address that was not yet written when the user left. */
 const passingName = 'passing';
 const memories = new Map<number, Memory>();
 
@@ -51,7 +51,7 @@ export const returns = signal(0);
 
 history.scrollRestoration = 'manual'; // browsers would scroll while the views are still empty
 addEventListener('popstate', () => {
-  // The update of its address was pending.
+  // The address of the passing place was not yet written.
   if (dropPassing()) keep(passingName, fragment.value);
   if (codeInAddress() !== null) return;
   leave();

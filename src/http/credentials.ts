@@ -5,7 +5,7 @@ import { parseCookie, stringifySetCookie } from 'cookie';
 import type { Access, Holder } from '../access/access.ts';
 
 export const cookieName = 'readback_session';
-/** The max of browsers, s. The service decides when a session ends. */
+/** The longest time browsers accept, s. The service decides when a session ends. */
 const cookieMaxAgeS = 400 * 24 * 3600;
 
 /** All values of a header: Node joins or drops repeated ones. */

@@ -49,7 +49,7 @@ export function PageText({ text, headings, passage, asked, turn, highlights, tar
   const last = useRef<Pick<Props, 'asked' | 'turn' | 'target'>>({ asked: '', turn: 0, target: null });
   const isNewPassage = passage !== null && (asked !== last.current.asked || turn !== last.current.turn);
   const place = isNewPassage ? wanted : target === last.current.target ? -1 : sought;
-  // Not all text between it and the earlier place is shown.
+  // The text between this place and the earlier one is not all shown.
   if (place >= 0 && (place < lines.start || place >= lines.end)) {
     lines.start = Math.max(0, place - shownBefore);
     lines.end = lines.start + shownAtFirst;

@@ -93,7 +93,7 @@ export function FilterPanel({
 }: {
   criteria: Criteria;
   counted: Counted;
-  /** Whether it belongs to earlier criteria. */
+  /** Whether these counts belong to earlier criteria. */
   isOld: boolean;
   change: Change;
   isOpen: boolean;

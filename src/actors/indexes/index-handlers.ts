@@ -66,7 +66,7 @@ export function indexHandlers(options: IndexHandlersOptions): Handlers<IndexMess
       try {
         await orOverloaded(() => spaces.use(model, (opened) => opened.add(chunks, rows, whole)));
       } catch (error) {
-        // Some rows may be added. If the queue is full, the caller retries; else the space reloads from the store.
+        // Only some rows may have been added. The caller retries if the queue is full; otherwise the space is reloaded.
         if (!(error instanceof DomainError) && model.id !== reader.models.activeId()) spaces.forget(model.space);
         throw error;
       }
