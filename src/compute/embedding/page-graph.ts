@@ -40,6 +40,10 @@ const fewestEdges = 8;
 const oneSidedWeight = 0.1;
 /** Modularity's resolution at `cluster.leiden_resolution` 1 (docs/clusters.md). */
 const usualResolution = 0.3;
+/** Modularity's own: its communities part those that are found at the usual resolution. */
+const fineResolution = 1;
+/** Two parts of a community are one if they share this much of the edge weight of one of them (docs/clusters.md). */
+const leastShared = 0.06;
 /** Randomness of the refinement: the algorithm's default. */
 const randomness = 0.01;
 /** Max iterations. More hardly change anything, and the algorithm usually stops before. */
@@ -57,7 +61,9 @@ const leastProbability = 0.25;
 export function clusterPages(near: Neighbours, { resolution, earlier }: ClusterOptions): PageClusters {
   const graph = graphOf(near);
   const nodes = graph.firsts.length - 1;
-  const communities = communitiesOf(graph, resolution * usualResolution, earlier);
+  const coarse = communitiesOf(graph, resolution * usualResolution, earlier);
+  const fine = communitiesOf(graph, fineResolution);
+  const communities = withSmallOnes(graph, coarse, fine, Math.min(1, resolution) * leastShared);
   const company = companyOf(near, nodes);
   const least = shareOfMedian * (company.slice().sort()[nodes >> 1] ?? 0);
   const clusters = new Int32Array(nodes).fill(-1);
@@ -90,47 +96,39 @@ export function graphOf({ k, indices, cosines }: Neighbours): PageGraph {
     for (let at = page * k; at < page * k + used; at++) {
       const other = indices[at];
       if (other < 0 || !(cosines[at] > 0)) continue;
-      if (isNeighbour(page, other)) add(page, other, cosines[at]);
-      else {
-        add(page, other, oneSidedWeight * cosines[at]);
-        add(other, page, oneSidedWeight * cosines[at]);
-      }
+      const isMutual = isNeighbour(page, other);
+      add(page, other, (isMutual ? 1 : oneSidedWeight) * cosines[at]);
+      if (!isMutual) add(other, page, oneSidedWeight * cosines[at]);
     }
   }
-  const graph: PageGraph = { firsts: [0], neighbours: [], weights: [] };
-  for (const [others, weights] of edges) {
-    for (const other of others) graph.neighbours.push(other);
-    for (const weight of weights) graph.weights.push(weight);
-    graph.firsts.push(graph.neighbours.length);
-  }
-  return graph;
+  const firsts = [0];
+  for (const [others] of edges) firsts.push(firsts[firsts.length - 1] + others.length);
+  return { firsts, neighbours: edges.flatMap(([others]) => others), weights: edges.flatMap(([, weights]) => weights) };
 }
 
 /** Mean cosine of each page's nearest neighbours. */
 function companyOf({ k, cosines }: Neighbours, nodes: number): Float32Array {
   const taken = Math.min(bestFew, k, Math.max(1, nodes - 1));
-  return Float32Array.from({ length: nodes }, (_, page) => {
-    let sum = 0;
-    for (let at = page * k; at < page * k + taken; at++) sum += Math.max(0, cosines[at]);
-    return sum / taken;
-  });
+  const best = (page: number) => cosines.subarray(page * k, page * k + taken);
+  return Float32Array.from(
+    { length: nodes },
+    (_, page) => best(page).reduce((sum, x) => sum + Math.max(0, x), 0) / taken,
+  );
 }
 
 /** Improves the earlier clusters. Keeps them unless a fresh start is clearly better, so that topics stay stable. */
 function communitiesOf(
   { firsts, neighbours, weights }: PageGraph,
   resolution: number,
-  earlier: Uint32Array | undefined,
+  earlier?: Uint32Array,
 ): readonly number[] {
   const nodes = firsts.length - 1;
   const total = weights.reduce((sum, weight) => sum + weight, 0);
   if (total === 0) return Array.from({ length: nodes }, (_, node) => node);
   // If the weight of a node is its share of all edge ends, the library's quality function is modularity.
-  const nodeWeights = Array.from({ length: nodes }, (_, node) => {
-    let degree = 0;
-    for (let at = firsts[node]; at < firsts[node + 1]; at++) degree += weights[at];
-    return degree / Math.sqrt(total);
-  });
+  const degreeOf = (node: number) =>
+    weights.slice(firsts[node], firsts[node + 1]).reduce((sum, weight) => sum + weight, 0);
+  const nodeWeights = Array.from({ length: nodes }, (_, node) => degreeOf(node) / Math.sqrt(total));
   const network = new Network({
     nNodes: nodes,
     nodeWeights,
@@ -152,8 +150,32 @@ function communitiesOf(
   return fresh.quality > kept.quality + clearlyBetter ? fresh.clusters : kept.clusters;
 }
 
+/** Parts communities where hardly an edge crosses: modularity joins small ones of a large graph (Fortunato & Barthélemy 2007). */
+function withSmallOnes(graph: PageGraph, coarse: readonly number[], fine: readonly number[], least: number): number[] {
+  const { firsts, neighbours, weights } = graph;
+  const nodes = coarse.length;
+  const parts = withoutGaps(coarse.map((community, node) => 1 + community * nodes + fine[node]));
+  const joined = parts.map((_, part) => part);
+  const rootOf = (part: number): number => (joined[part] === part ? part : rootOf(joined[part]));
+  const all = new Float64Array(nodes);
+  const shared = new Map<number, number>();
+  for (let node = 0; node < nodes; node++) {
+    for (let at = firsts[node]; at < firsts[node + 1]; at++) {
+      const [part, other] = [parts[node], parts[neighbours[at]]];
+      all[part] += weights[at];
+      if (part === other || coarse[node] !== coarse[neighbours[at]]) continue;
+      shared.set(part * nodes + other, (shared.get(part * nodes + other) ?? 0) + weights[at]);
+    }
+  }
+  for (const [pair, weight] of shared) {
+    const [part, other] = [Math.floor(pair / nodes), pair % nodes];
+    if (weight >= least * Math.min(all[part], all[other])) joined[rootOf(part)] = rootOf(other);
+  }
+  return parts.map(rootOf);
+}
+
 /** Earlier clusters numbered from 0. Pages without one start in a cluster of their own. */
-function withoutGaps(earlier: Uint32Array): number[] {
+function withoutGaps(earlier: ArrayLike<number>): number[] {
   const numbers = new Map<number, number>();
   return Array.from(earlier, (id, page) => {
     const key = id === 0 ? -1 - page : id;
@@ -204,14 +226,12 @@ export function matchClusters(
     common.set(key, pair);
   }
   const matched: (number | null)[] = new Array(count).fill(null);
-  const used = new Set<number>();
   const byOverlap = [...common.values()].sort((a, b) => b.pages - a.pages || a.id - b.id || a.cluster - b.cluster);
   for (const { cluster, id, pages } of byOverlap) {
-    if (matched[cluster] !== null || used.has(id)) continue;
+    if (matched[cluster] !== null || matched.includes(id)) continue;
     const [a, b] = [sizes.get(cluster) ?? 0, earlierSizes.get(id) ?? 0];
     if (pages < leastOfSmaller * Math.min(a, b) || pages < leastOfLarger * Math.max(a, b)) continue;
     matched[cluster] = id;
-    used.add(id);
   }
   return matched;
 }

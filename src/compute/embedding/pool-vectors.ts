@@ -2,19 +2,18 @@
 export function meanPageVector(rows: Float32Array, dim: number): Float32Array | null {
   const sum = new Float64Array(dim);
   for (let at = 0; at < rows.length; at += dim) {
-    let squares = 0;
-    for (let i = 0; i < dim; i++) squares += rows[at + i] * rows[at + i];
-    if (!(squares > 0 && squares < Number.POSITIVE_INFINITY)) continue;
-    const length = Math.sqrt(squares);
+    const length = Math.sqrt(squaresOf(rows.subarray(at, at + dim)));
+    if (!(length > 0 && length < Number.POSITIVE_INFINITY)) continue;
     for (let i = 0; i < dim; i++) sum[i] += rows[at + i] / length;
   }
+  const length = Math.sqrt(squaresOf(sum));
+  return length === 0 ? null : Float32Array.from(sum, (each) => each / length);
+}
+
+function squaresOf(row: Float32Array | Float64Array): number {
   let squares = 0;
-  for (let i = 0; i < dim; i++) squares += sum[i] * sum[i];
-  if (squares === 0) return null;
-  const length = Math.sqrt(squares);
-  const mean = new Float32Array(dim);
-  for (let i = 0; i < dim; i++) mean[i] = sum[i] / length;
-  return mean;
+  for (const each of row) squares += each * each;
+  return squares;
 }
 
 /** Joins rows into one array. */

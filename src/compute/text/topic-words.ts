@@ -75,12 +75,6 @@ export function createTopicTerms(stem: (word: string) => string): (text: string,
       if (surface !== match[0]) run = [];
     }
   };
-  const unspaced = (text: string, isLeftOut: (word: string) => boolean, terms: TopicTerm[]) => {
-    for (const { segment, isWordLike } of segmenter.segment(text)) {
-      if (isWordLike === true && segment.length >= shortestUnspaced && !isLeftOut(segment))
-        terms.push({ key: segment, surface: segment });
-    }
-  };
   return (written, language) => {
     const stopWords = stopWordsOf(language);
     const isLeftOut = (lower: string) =>
@@ -92,7 +86,10 @@ export function createTopicTerms(stem: (word: string) => string): (text: string,
     let at = 0;
     for (const { start, end } of findUnspacedRuns(text)) {
       spaced(text.slice(at, start), language, isLeftOut, terms);
-      for (const [piece] of text.slice(start, end).matchAll(letters)) unspaced(piece, isLeftOut, terms);
+      const pieces = [...text.slice(start, end).matchAll(letters)].flatMap(([piece]) => [...segmenter.segment(piece)]);
+      for (const { segment, isWordLike } of pieces)
+        if (isWordLike === true && segment.length >= shortestUnspaced && !isLeftOut(segment))
+          terms.push({ key: segment, surface: segment });
       at = end;
     }
     spaced(text.slice(at), language, isLeftOut, terms);
@@ -131,7 +128,7 @@ const mostLettersMore = 3;
 
 class LanguageWords {
   readonly sizes = new Map<number, number>();
-  readonly #terms = new Map<string, TermCounts>();
+  readonly terms = new Map<string, TermCounts>();
   /** Whether stop words of the language were removed from the terms. */
   readonly #isSifted: boolean;
   #pages = 0;
@@ -145,8 +142,8 @@ class LanguageWords {
     if (topic >= 0) this.sizes.set(topic, (this.sizes.get(topic) ?? 0) + 1);
     const seen = new Set<string>();
     for (const { key, surface } of terms) {
-      const counts = this.#terms.get(key) ?? { pages: 0, byTopic: new Map(), surfaces: new Map() };
-      this.#terms.set(key, counts);
+      const counts = this.terms.get(key) ?? { pages: 0, byTopic: new Map(), surfaces: new Map() };
+      this.terms.set(key, counts);
       if (counts.surfaces.size < maxSurfaces || counts.surfaces.has(surface))
         counts.surfaces.set(surface, (counts.surfaces.get(surface) ?? 0) + 1);
       if (seen.has(key)) continue;
@@ -156,17 +153,13 @@ class LanguageWords {
     }
   }
 
-  get terms(): number {
-    return this.#terms.size;
-  }
-
   dropTermsOn(mostPages: number): void {
-    for (const [key, { pages }] of this.#terms) if (pages <= mostPages) this.#terms.delete(key);
+    for (const [key, { pages }] of this.terms) if (pages <= mostPages) this.terms.delete(key);
   }
 
   keywords(): Map<number, string[]> {
     const scored = new Map<number, ScoredTerm[]>([...this.sizes.keys()].map((topic) => [topic, []]));
-    for (const [key, { pages, byTopic }] of this.#terms) {
+    for (const [key, { pages, byTopic }] of this.terms) {
       const words = key.split(' ');
       for (const [topic, inTopic] of byTopic) {
         const score =
@@ -211,7 +204,7 @@ class LanguageWords {
   }
 
   #written(key: string): string {
-    const surfaces = [...(this.#terms.get(key)?.surfaces ?? [])].sort(([a, x], [b, y]) => y - x || (a < b ? -1 : 1));
+    const surfaces = [...(this.terms.get(key)?.surfaces ?? [])].sort(([a, x], [b, y]) => y - x || (a < b ? -1 : 1));
     const usesOf = (some: typeof surfaces) => some.reduce((sum, [, count]) => sum + count, 0);
     const small = surfaces.filter(([surface]) => surface === surface.toLowerCase());
     const calm = surfaces.filter(([surface]) => surface !== surface.toUpperCase());
@@ -224,8 +217,8 @@ class LanguageWords {
 /** Whether stems that stemming does not join are forms of one word: `Iraq` and `Iraqi`, `teacher` and `teach`. */
 function areForms(a: string, b: string): boolean {
   const [short, long] = a.length < b.length ? [a, b] : [b, a];
-  if (short === long) return true;
-  return short.length >= leastCommonLetters && long.length - short.length <= mostLettersMore && long.startsWith(short);
+  const isStem = short.length >= leastCommonLetters && long.startsWith(short);
+  return short === long || (isStem && long.length - short.length <= mostLettersMore);
 }
 
 export class TopicWords {
@@ -250,7 +243,7 @@ export class TopicWords {
   }
 
   get terms(): number {
-    return this.#counted().reduce((sum, { terms }) => sum + terms, 0);
+    return this.#counted().reduce((sum, { terms }) => sum + terms.size, 0);
   }
 
   #counted(): LanguageWords[] {
