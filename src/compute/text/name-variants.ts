@@ -2,7 +2,7 @@
  * The form that all exact variants of a name share: without case, accents, punctuation, spacing and a possessive at the end, with known
  * abbreviations written out. Two names of one type are merged automatically if and only if they share it.
  *
- * The form keeps what distinguishes names: `&` as in `AT&T`, `+`, `#` and signs of money (`C++`, `Disney+`), breaks between numbers (`3.10`), the
+ * The form keeps what distinguishes names: `&` as in `AT&T`, `+`, `#`, signs of money and pictures (`C++`, `A♣`), breaks between numbers (`3.10`), the
  * capitals of abbreviations (`B.O.B` is not `Bob`), and a single letter as a word of its own (`Model S` is not `Models`), unless it stands
  * next to letters or numbers alone (`J. R. R.` is `JRR`, `F-16` is `F16`).
  */
@@ -28,15 +28,17 @@ const apostrophes = /['’‘ʼʻ`´＇]/gu;
 const possessive = /(?<=\p{L})['’ʼ＇]s$/iu;
 const betweenNumbers = /(?<=\p{N})[^\p{L}\p{M}\p{N}&]+(?=\p{N})/gu;
 /** `A-Z` differs from `AZ`. */
-const betweenLetters = /(?<=(?<!\p{L})\p{L})[-–/](?=\p{L}(?!\p{L}))/gu;
+const betweenLetters = /(?<=(?<!\p{L})\p{L})[-‐‑–−/]+(?=\p{L}(?!\p{L}))/gu;
 /** Words after punctuation is removed; a point between numbers stays. */
-const parts = /&|[\p{L}\p{M}\p{N}.]+[+#\p{Sc}]*/gu;
+const parts = /&|\p{So}|[\p{L}\p{M}\p{N}.]+[+#\p{Sc}]*/gu;
 const and: ReadonlySet<string> = new Set(['&', 'and', 'und', 'et']);
 const capitals = /^[\p{Lu}\p{N}]+$/u;
 /** A longer word in capitals is not an abbreviation. */
 const longestAbbreviation = 5;
 /** One-word names of up to four letters keep a final point, those of up to three also their accents: `Mass.`, `Co.`, `Cơ`. */
 const shortest = /^\p{Lu}?\p{Ll}{1,3}$/u;
+/** `A.D.` is not `AD`, unless one is known: so short an abbreviation has many meanings. */
+const twoInitials = /^\p{Lu}\. ?\p{Lu}\.?$/u;
 
 const spaceOfInitials = /(?<=(?:^| )[\p{Lu}\p{Ll}]) (?=[\p{Lu}\p{Ll}](?: |$))/gu;
 const spaceOfWords = /(?<!(?:^| )[\p{Lu}\p{Ll}]) (?![\p{Lu}\p{Ll}](?: |$))/gu;
@@ -53,7 +55,7 @@ const written: ReadonlyMap<string, string> = new Map(
 export function variantOf(type: string, name: string): string | null {
   if (neverMerged.has(type)) return null;
   const form = formOf(type, name);
-  return form === '' ? null : (written.get(form) ?? form);
+  return form === '' ? null : (written.get(form) ?? (twoInitials.test(name.trim()) ? `${form}.` : form));
 }
 
 function formOf(type: string, name: string): string {
