@@ -1,5 +1,5 @@
 /** Names that would be merged automatically in a library whose pages are these. */
-import { variantForm } from '../../src/commands/entity-trees.ts';
+import { canonicalForm, variantForm } from '../../src/commands/entity-trees.ts';
 import type { MentionedName } from '../../src/compute/text/page-names.ts';
 
 export function mergedNames(pages: readonly MentionedName[][]) {
@@ -15,7 +15,7 @@ export function mergedNames(pages: readonly MentionedName[][]) {
     const row = { no: 0, type, key, forms: sorted, page_count: 1, parent: 0, children: [], tree_pages: 0 };
     const form = variantForm(row);
     const merges = form === null ? undefined : `${type} ${form}`;
-    if (merges !== undefined) groups.set(merges, [...(groups.get(merges) ?? []), sorted[0][0]]);
+    if (merges !== undefined) groups.set(merges, [...(groups.get(merges) ?? []), canonicalForm(row)]);
   }
   const merged = [...groups.values()].filter(({ length }) => length > 1);
   return { names: counts.size, merges: merged.reduce((sum, { length }) => sum + length - 1, 0), merged };
