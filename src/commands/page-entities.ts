@@ -12,7 +12,7 @@ import { noteNewEntities } from './match-entities.ts';
 import { createJob, type JobPolicy, moveJob } from './move-job.ts';
 
 /** Increase it to have every page read again. */
-const recognizerVersion = 7;
+const recognizerVersion = 8;
 
 /** Queue the reading of a page that was just indexed. An earlier job that still waits will read the same text. */
 export function queueExtraction(transaction: Transaction, pageNo: number, isEnabled = true): void {

@@ -1,6 +1,6 @@
 /**
  * Reads names from the states of the encoder's middle layer. A linear layer over a piece and its neighbours scores each
- * tag (outside; begin and inside of a type); the most probable sequence of tags gives the spans.
+ * tag (outside; begin and inside of a type), a table each pair of tags in a row; the most probable sequence gives the spans.
  * File (`scripts/train-names.ts`; little endian, 32 bits each, floats after the first four): magic 'RBNT' · version ·
  * dim · radius · bias [tags] · transitions [tags × tags] · shapes [tags × shapes] ·
  * weights [2 × radius + 1][tags × dim].
@@ -24,7 +24,6 @@ export type NameTagger = ReturnType<typeof openNameTagger>;
 
 /** Errors: RangeError if the bytes are another file or incomplete. */
 export function openNameTagger(file: Uint8Array<ArrayBuffer>) {
-  if (file.byteLength < 4 * HEADER) throw new RangeError('no weights of names');
   const [magic, version, dim, radius] = new Uint32Array(file.slice(0, 4 * HEADER).buffer);
   if (magic !== NAMES_MAGIC || version !== NAMES_VERSION) throw new RangeError('no weights of names of this version');
   const width = 2 * radius + 1;
@@ -76,19 +75,10 @@ export function openNameTagger(file: Uint8Array<ArrayBuffer>) {
           for (let i = 0; i < SHAPES; i++) if (shape[i] === 1) sum += shapes[tag * SHAPES + i];
           scores[at * TAGS + tag] += sum;
         }
-        toLogProbabilities(scores.subarray(at * TAGS, (at + 1) * TAGS));
       }
       return spansOf(text, pieces, bestTags(scores, transitions));
     },
   };
-}
-
-function toLogProbabilities(scores: Float32Array): void {
-  const most = Math.max(...scores);
-  let sum = 0;
-  for (const score of scores) sum += Math.exp(score - most);
-  const log = most + Math.log(sum);
-  for (let at = 0; at < scores.length; at++) scores[at] -= log;
 }
 
 /** The most probable sequence of tags (Viterbi 1967). */
