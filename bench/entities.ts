@@ -88,7 +88,7 @@ function passages(): string[] {
       const lines = readFileSync(path, 'utf8')
         .trim()
         .split('\n')
-        .slice(0, withManyNames.test(name) ? 1050 : 150);
+        .slice(0, withManyNames.test(name) ? 1500 : 150);
       for (const line of lines) texts.push((JSON.parse(line) as { text: string }).text);
     }
   }
