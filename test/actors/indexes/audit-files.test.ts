@@ -59,7 +59,7 @@ test('the rows of a space are compared with the store; those of an earlier versi
   const cases: [what: string, write: () => void, findings: RegExp[], labels: object, seen: number[]][] = [
     ['no manifest', () => {}, [], all, []],
     ['whole', () => writeSpace(dir), [], some, [2, 7]],
-    ['of another store', () => writeSpace(dir, { store_id: 'x' }), [/of another store, x/], some, [2, 7]],
+    ['of another store', () => writeSpace(dir, { store_id: 'x' }), [/to another store, x/], some, [2, 7]],
     ['never saved', () => writeSpace(dir, { rows: null }), [], all, []],
     ['damaged', () => writeSpace(dir, damaged), [/^1\.rows: another size/], all, []],
     ['of an earlier version', () => writeSpace(dir, { format: 3, shards: [] }), [], all, []],
