@@ -40,6 +40,11 @@ const shortest = /^\p{Lu}?\p{Ll}{1,3}$/u;
 /** `A.D.` is not `AD`, unless one is known: so short an abbreviation has many meanings. */
 const twoInitials = /^\p{Lu}\. ?\p{Lu}\.?$/u;
 
+/** Letters with spaces alone between them: `C H O`, which is not `CHO`. */
+const spacedLetters = /^\p{Lu}(?: \p{Lu})+$/u;
+/** Syllables with accents, of up to so many letters, keep their space: `Ba Tư` is not `Batu`. */
+const longestSyllable = 3;
+
 const spaceOfInitials = /(?<=(?:^| )[\p{Lu}\p{Ll}]) (?=[\p{Lu}\p{Ll}](?: |$))/gu;
 const spaceOfWords = /(?<!(?:^| )[\p{Lu}\p{Ll}]) (?![\p{Lu}\p{Ll}](?: |$))/gu;
 const spaceOfDesignation = /(?<=(?:^| )[\p{Lu}\p{Ll}]) (?=\p{N})|(?<=\p{N}) (?=[\p{Lu}\p{Ll}](?: |$))/gu;
@@ -59,6 +64,7 @@ export function variantOf(type: string, name: string): string | null {
 }
 
 function formOf(type: string, name: string): string {
+  if (spacedLetters.test(name)) return name;
   const isPlain = plainName.test(name);
   const whole = isPlain ? name : withoutJoiners(name.replace(notWritten, '')).trim();
   const base = isPlain ? name : whole.replace(possessive, '');
@@ -74,7 +80,11 @@ function formOf(type: string, name: string): string {
     if (and.has(word) && at > 0 && at < last) return '&';
     return anywhere.get(word) ?? (at === last ? atEnd : inFront).get(word) ?? word;
   });
-  if (plain.every((word) => word.length > 1)) return plain.join('');
+  const isOfSyllables =
+    !isPlain &&
+    words.every((word) => word.length <= longestSyllable) &&
+    words.some((word) => foldAccents(word) !== word);
+  if (plain.every((word) => word.length > 1)) return plain.join(isOfSyllables ? ' ' : '');
   return plain.join(' ').replace(spaceOfInitials, '').replace(spaceOfWords, '').replace(spaceOfDesignation, '');
 }
 
