@@ -218,7 +218,7 @@ function detailOf(body: unknown, status: number, text: string): string {
   if (typeof body !== 'object' || body === null) return `the service answered ${status}: ${text.slice(0, 200)}`;
   if ('pattern' in body) return `${String(body.pattern)} is blocked or was deleted: \`readback forget rules\` lists it`;
   if (!('detail' in body)) return text.slice(0, 200);
-  if (typeof body.detail === 'string') return body.detail;
+  if (typeof body.detail === 'string') return status === 500 ? `the service answered 500: ${body.detail}` : body.detail;
   const issues = Array.isArray(body.detail) ? body.detail : [];
   return issues
     .map(({ loc = [], msg }) => [...loc, msg].filter((part) => part !== 'body').join(': '))

@@ -103,6 +103,6 @@ test('the demo starts again, with what was forgotten of it left out; commands fi
   assert.equal((await second.listed()).length, 1);
   const refused = await here.run(['demo'], second.there);
   assert.deepEqual([refused.code, refused.stdout], [1, '']);
-  assert.match(refused.stderr, /409: demo pages need an empty library/);
+  assert.match(refused.stderr, /demo pages need an empty library/);
   await second.stop();
 });

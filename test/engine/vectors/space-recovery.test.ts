@@ -70,7 +70,7 @@ test('files of an earlier version are set aside or deleted, and all is built aga
     const { space, missing, lost } = await VectorSpace.open(made.options, setOf(LABELS));
     assert.deepEqual([missing, lost], [LABELS, true]);
     assert.deepEqual(made.warnings, [
-      { model: made.options.modelId, files: ['manifest.json'], reason: 'of an earlier version' },
+      { model: made.options.modelId, files: ['manifest.json'], reason: 'from an earlier version' },
     ]);
     assert.deepEqual(await readdir(dir), ['manifest.json.bad']);
     await space.add(LABELS, vectorsOf(LABELS));
