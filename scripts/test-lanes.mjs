@@ -1,4 +1,4 @@
-// Runs test files by a plan, the JSON of lists of files on the command line: five lists at a time, in the order given, each in a process of
+// Runs test files by a plan, the JSON of lists of files on the command line: four lists at a time, in the order given, each in a process of
 // its own, which is run with the options of this one. Prints as `node --test` does, which would change the order. Leaves with 1 where a
 // test fails, where a process ends before its tests have or never does, and where a file has no test.
 import { realpathSync, rmSync } from 'node:fs';
@@ -27,8 +27,8 @@ const silent = new Set(plan.flat().map(pathOf));
 const open = new Map();
 /** No process takes this long on any machine: one that hangs is ended and named, ms. */
 const timeout = Number(process.env.READBACK_TEST_LIMIT_MS ?? 30 * 60_000);
-// Over twice the cores of small machines: tests that kill, start and wait leave cores idle.
-const tests = run({ files: entries, concurrency: 5, timeout });
+// Twice the cores of small machines: tests that kill, start and wait leave half of two cores idle.
+const tests = run({ files: entries, concurrency: 4, timeout });
 /** A process without tests is told as a test itself, which has the name of its file. */
 const isProcess = ({ name, file }) => resolve(name) === resolve(file.startsWith('file:') ? fileURLToPath(file) : file);
 const counted = (step) => (test) => {

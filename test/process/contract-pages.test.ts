@@ -51,6 +51,7 @@ test('a new page is stored as it came, under its canonical URL, and dated by its
     indexed_at: body.indexed_at,
     status: 'indexed',
     cluster: null,
+    headings: [],
     ...noDetails,
     read_minutes: 1,
   });
@@ -435,6 +436,7 @@ test('pages are listed newest first, part by part, and found by their address', 
     metadata: _metadata,
     body_text: _text,
     cluster: _cluster,
+    headings: _headings,
     ...facts
   } = (await shared.get<PageResponse>(`/v1/pages/${first.page_id}`)).body;
   assert.deepEqual(first, facts);

@@ -379,6 +379,7 @@ test('a page is read for entities after it is indexed; before, it has none', asy
     read.entities.map((each) => [each.canonical_form, each.type, each.mention_count, each.page_count]),
     [
       ['Angela Merkel', 'person', 2, 1],
+      ['Canadian', 'other', 1, 1],
       ['Ottawa', 'place', 2, 2],
       ['Zorblaxium Corporation', 'organization', 2, 2],
       ['Oslo', 'place', 1, 1],

@@ -32,8 +32,7 @@ const possessive = /(?:['’ʼ＇]s|(?<=s)['’ʼ＇])$/u;
 const abbreviation = /(?:^|[\s.])\p{Lu}\.$|(?:^|\s)(?:Jr|Sr|Inc|Corp|Co|Ltd|Bros|St|Mt|No|Dr|Mr|Mrs)\.$/u;
 const address = /:\/\/|www\.|@[^\s@]+\.|^@?[\w-]+\.(?:com|org|net|html?|js|ts|py)$/iu;
 const amount = /\p{Sc}\s?\p{N}/u;
-/** The end of what precedes a part of an address. */
-const inAddress = /(?:\/\/|www\.)[\w./?%&=#:~+,;@!$*-]*$/iu;
+const ofAddress = /^[\w./?%&=#:~+,;@!$*-]*$/u;
 const code = /[{}<>=;\\^~|_]|\(\)|::|\p{Ll}\(/u;
 
 /** Whether it is a line of code, of a menu or of numbers. Words in it are not used as names. */
@@ -119,7 +118,7 @@ function mentionsIn(title: string, body: string, spans: NameSpans): Mention[] {
     if (judged.from !== lineFrom + shift || judged.to !== lineTo + shift)
       judged = { from: lineFrom + shift, to: lineTo + shift, isSkipped: isNoProse(text.slice(lineFrom, lineTo)) };
     const form = withoutJoiners(text.slice(start, end)).replace(/\s+/gu, ' ');
-    const isOfAddress = inAddress.test(text.slice(Math.max(0, start - maxNameLength), start));
+    const isOfAddress = isInAddress(text.slice(Math.max(0, start - maxNameLength), start));
     if (judged.isSkipped || isOfAddress || !isName(form)) continue;
     mentions.push({ type, start: start + shift, end: end + shift, form });
   }
@@ -160,6 +159,12 @@ function trimmedName(text: string, from: number, to: number): [start: number, en
   }
   if (/[([]/u.test(name) && !/[)\]]/u.test(name)) name = name.replace(/(?<!\s)\s*[([][^([]*$/u, '');
   return name === '' ? null : [start, start + name.length];
+}
+
+/** `before`: what precedes a name. */
+function isInAddress(before: string): boolean {
+  const at = Math.max(before.lastIndexOf('//'), before.toLowerCase().lastIndexOf('www.'));
+  return at >= 0 && ofAddress.test(before.slice(at));
 }
 
 function isName(form: string): boolean {
