@@ -26,7 +26,7 @@ const silent = new Set(plan.flat().map(pathOf));
 /** Of each file, how many tests at its top were found and have not ended. */
 const open = new Map();
 /** No process takes this long on any machine: one that hangs is ended and named, ms. */
-const timeout = Number(process.env.READBACK_TEST_LIMIT_MS ?? 30 * 60_000);
+const timeout = Number(process.env.READBACK_TEST_LIMIT_MS ?? 15 * 60_000);
 // Twice the cores of small machines: tests that kill, start and wait leave half of two cores idle.
 const tests = run({ files: entries, concurrency: 4, timeout });
 /** A process without tests is told as a test itself, which has the name of its file. */

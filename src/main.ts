@@ -1,6 +1,6 @@
 /**
  * The process: arguments, settings, signals and exit codes. 0 stopped in order · 1 failed · 2 wrong settings or arguments · 6 damaged
- * store. It kills itself on another signal two seconds or more after the first, and when a stop takes too long.
+ * store. It is killed on another signal two seconds or more after the first, and when a stop or the exit takes too long.
  */
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
@@ -23,7 +23,8 @@ import { isGiven, readSettings, SettingsError } from './settings/read-settings.t
 import { accessTokens, secretTexts } from './settings/secrets.ts';
 import { shownSettings } from './settings/shown-settings.ts';
 import { unknownVariables, unknownVariableText } from './settings/unknown-variables.ts';
-import { onStopSignal } from './stop-signal.ts';
+import { exitWithin, onStopSignal } from './stop-signal.ts';
+import { hasAbandonedFiles } from './store/environment.ts';
 import { damagedExitCode } from './store/look-apart.ts';
 import { createLog } from './telemetry/log.ts';
 import { createMetrics } from './telemetry/metrics.ts';
@@ -41,6 +42,8 @@ Everything else is set by environment variables: see docs/settings.md.`;
 
 /** Time for answers after a stop, ms. The jobs need the remaining time. */
 const answerWithinMs = 3000;
+/** Time for the exit itself after a failed flush, ms. */
+const exitWithinMs = 5000;
 
 function readArguments(): { demo: boolean } {
   try {
@@ -57,6 +60,12 @@ function readArguments(): { demo: boolean } {
 
 function leave(code: number, message: string): never {
   (code === 0 ? process.stdout : process.stderr).write(`${message}\n`);
+  exit(code);
+}
+
+/** Node waits for all threads of its pool when it exits. A write to a store that was given up may keep one forever. */
+function exit(code: number): never {
+  if (hasAbandonedFiles()) exitWithin(code, exitWithinMs);
   process.exit(code);
 }
 
@@ -186,7 +195,7 @@ async function main(): Promise<void> {
       await cluster?.close();
       await tracing?.close();
       log.info({}, 'stopped');
-      process.exit(code);
+      exit(code);
     };
     onStopSignal({
       signals: ['SIGTERM', 'SIGINT'],
@@ -225,7 +234,7 @@ async function main(): Promise<void> {
   } catch (error) {
     if (error instanceof OperatorError) leave(exitCodeFor(error), error.message);
     log.fatal({ err: error }, 'the start failed');
-    process.exit(1);
+    exit(1);
   }
 }
 

@@ -61,6 +61,9 @@ const abandoned = new Map<string, { root: RootDatabase; path: string }>();
 /** Max abandoned files per store. Each keeps its disk space until the process ends. */
 const maxAbandoned = 3;
 
+/** A thread may wait forever in an abandoned file. */
+export const hasAbandonedFiles = (): boolean => abandoned.size > 0;
+
 /** Key in the stamp: position in an external history, as JSON. */
 export const POSITION = 'position';
 

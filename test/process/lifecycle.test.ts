@@ -149,6 +149,27 @@ test('a stop that takes longer than it may ends the process', async (t) => {
   assert.match(service.output, /stopping took too long/);
 });
 
+test('a process whose thread never ends exits all the same, and any other with its code', async (t) => {
+  const pipe = join(temporaryFolder(t), 'pipe');
+  assert.equal(spawnSync('mkfifo', [pipe]).status, 0);
+  const module = JSON.stringify(join(import.meta.dirname, '../../src/stop-signal.ts'));
+  const loader = join(import.meta.dirname, '../../scripts/tsx-in-threads.mjs');
+  const cases = [
+    { before: '', limitMs: 3_600_000, ended: [3, null] },
+    // Nobody opens the other end of the pipe.
+    { before: `void open(${JSON.stringify(pipe)});`, limitMs: 500, ended: [null, 'SIGKILL'] },
+  ];
+  for (const { before, limitMs, ended } of cases) {
+    const source = `import { open } from 'node:fs/promises';
+      import { exitWithin } from ${module};
+      ${before}
+      setTimeout(() => exitWithin(3, ${limitMs}), 300);`;
+    const child = spawn(process.execPath, ['--import', loader, '--input-type=module', '-e', source]);
+    t.after(() => child.kill('SIGKILL'));
+    assert.deepEqual(await once(child, 'close'), ended, before);
+  }
+});
+
 test('a second service on the same data folder is refused with a line; a killed one leaves the lock free, and one whose folder was taken by one that did not see it ends', async (t) => {
   const service = await RunningService.start(t, withoutModel);
   const { code, stdout, stderr } = await service.attempt();

@@ -2,7 +2,7 @@
  * A process that commits to a store whose commits count elsewhere, and closes it; says whether the store knows of a failure.
  * Arguments: the folder; and the file whose being there lets the disk fail, where the last commit is to meet that.
  */
-import { rmSync, writeFileSync } from 'node:fs';
+import { rmSync, writeFileSync, writeSync } from 'node:fs';
 import { Store } from '../../src/store/store.ts';
 import { type CommitLog, noKeys } from '../../src/store/stored-rows.ts';
 
@@ -19,5 +19,6 @@ if (fault !== undefined) writeFileSync(fault, '');
 await commit().catch(() => {}); // where it is told at once
 await store.close();
 if (fault !== undefined) rmSync(fault);
-process.stdout.write(store.hasFailed ? 'failed' : 'closed');
-process.exit(0);
+writeSync(1, store.hasFailed ? 'failed' : 'closed');
+// An orderly exit waits for all threads, also for one whose write never ends.
+process.kill(process.pid, 'SIGKILL');
