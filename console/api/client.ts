@@ -109,7 +109,7 @@ async function send(path: string, init: RequestInit): Promise<Response> {
 
 function lose(error: unknown): never {
   if (isAbort(error)) throw error;
-  knock();
+  probeSession();
   throw new Unreachable('The service does not answer.', { cause: error });
 }
 
@@ -160,13 +160,13 @@ function queryText(query: Query): string {
 
 const firstPauseMs = 500;
 const longestPauseMs = 5000;
-let knocking = false;
+let probing = false;
 
 /** Poll with growing pauses until the service answers. */
-export function knock(): void {
+export function probeSession(): void {
   connection.value = 'lost';
-  if (knocking) return;
-  knocking = true;
+  if (probing) return;
+  probing = true;
   let pauseMs = firstPauseMs;
   const again = async () => {
     if (connection.value === 'lost' && !(await lives())) {
@@ -174,7 +174,7 @@ export function knock(): void {
       setTimeout(again, pauseMs);
       return;
     }
-    knocking = false;
+    probing = false;
     if (connection.value === 'lost') isBack();
   };
   setTimeout(again, pauseMs);

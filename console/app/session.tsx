@@ -2,7 +2,7 @@
 import { signal } from '@preact/signals';
 import { useEffect, useState } from 'preact/hooks';
 import type { OtherLibraryResponse, Scope } from '../../src/domain/access.ts';
-import { ApiError, call, epoch, get, knock, session, sessionsPath, wordsFor } from '../api/client.ts';
+import { ApiError, call, epoch, get, probeSession, session, sessionsPath, wordsFor } from '../api/client.ts';
 import { Confirm, Dialog } from '../ui/parts.tsx';
 import { notify } from './notices.tsx';
 import { codeInAddress, go, useTitle } from './router.ts';
@@ -95,7 +95,7 @@ async function resume(): Promise<void> {
   } catch (error) {
     if (!(error instanceof ApiError && error.status === 401)) {
       // Unreachable or not ready; the session is unknown.
-      knock();
+      probeSession();
       whenBack(resume);
       return;
     }

@@ -74,7 +74,7 @@ export async function httpTarget(
     const pages = items.map(({ item }) => submissionOf(item, label));
     const call = () => client.call<BatchReply>('POST', '/v1/pages/batch', { pages }, signal);
     try {
-      const { results } = await retried(call, askedMsOf, signal);
+      const { results } = await retried(call, requestedWaitMs, signal);
       return results.map((result, i) =>
         result.outcome === 'rejected' ? { outcome: 'failed', reason: result.detail } : outcomeOf(items[i].item, result),
       );
@@ -130,7 +130,7 @@ async function append(path: string, from: number, text: string): Promise<number>
 }
 
 /** Retry time of a restarting or full service. */
-function askedMsOf(error: unknown): number | null {
+function requestedWaitMs(error: unknown): number | null {
   if (error instanceof UnreachableError) return 0;
   const passes = error instanceof ServiceError && (error.status === 503 || error.status === 429);
   return passes ? (error.retryAfterS ?? 0) * 1000 : null;

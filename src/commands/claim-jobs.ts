@@ -84,7 +84,7 @@ export function expireLeases(at: number): Command<Job[]> {
 }
 
 /** After the clock was set back: jobs wait from `at`. Returns how many moved; fewer than `limit` if none is left. */
-export function drawInWaits(at: number, limit: number): Command<number> {
+export function shortenWaits(at: number, limit: number): Command<number> {
   return (transaction) => {
     const found: Job[] = [];
     for (const lane of lanes) {

@@ -157,7 +157,7 @@ const CANCELLED = 'cancelled: page forgotten';
 /** Remove a page from all answers. Its purge job deletes vectors and log entries. */
 export function erasePage(transaction: Transaction, page: Page, at: number, reason = CANCELLED): void {
   for (const no of [page.index_job, page.entity_job, page.facts_job, page.refresh_job])
-    if (no != null) silenceJob(transaction, no, at, reason);
+    if (no != null) cancelForgottenJob(transaction, no, at, reason);
   removePageEntities(transaction, page.no);
   forgetMembership(transaction, page.no);
   transaction.pages.remove(page);
@@ -174,7 +174,7 @@ function purgeErased({ vectors, refusedTexts, models, backfills }: Transaction, 
 }
 
 /** Cancel a job of a forgotten page and clear its errors, which may contain a URL. */
-function silenceJob(transaction: Transaction, no: number, at: number, reason: string): void {
+function cancelForgottenJob(transaction: Transaction, no: number, at: number, reason: string): void {
   const job = transaction.jobs.get(no);
   const cancelled = job && moveJob(transaction, job, { type: 'cancel', at, reason });
   if (job !== undefined && cancelled === null) moveJob(transaction, job, { type: 'silence', at, message: reason });

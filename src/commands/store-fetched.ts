@@ -54,13 +54,13 @@ export function storeFetched(attempt: Attempt, fetched: FetchedPage): Command<St
 }
 
 /** Title and metadata of a page with a fetched text. */
-export function factsBehind(page: Page, { title, facts }: FetchedPage): Pick<Page, 'title' | 'metadata'> {
+export function withFetchedFacts(page: Page, { title, facts }: FetchedPage): Pick<Page, 'title' | 'metadata'> {
   return { title: titleBehind(page, title), metadata: withFacts(page.metadata, facts) };
 }
 
 export function putText({ pages }: Transaction, page: Page, fetched: FetchedPage): Page {
   const { body, content_hash, sections } = fetched;
-  const filled = { ...page, ...factsBehind(page, fetched), content_hash };
+  const filled = { ...page, ...withFetchedFacts(page, fetched), content_hash };
   pages.put(filled, page);
   pages.putBody(page.no, body, sections);
   return filled;

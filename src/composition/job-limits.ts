@@ -1,5 +1,5 @@
 import type { JobLimits } from '../actors/system/job-actor.ts';
-import type { HeldLane } from '../actors/system/scheduler.ts';
+import type { LaneLimit } from '../actors/system/scheduler.ts';
 import type { Lane } from '../domain/job.ts';
 import type { ProviderBreaker } from '../providers/provider-settings.ts';
 import type { Settings } from '../settings/read-settings.ts';
@@ -39,7 +39,7 @@ export function capacityOf({ entity }: Pick<Settings, 'entity'>, cores: number):
 }
 
 /** Without a network, one page per cooldown of the breaker is fetched. All others keep their state and order. */
-export function heldByNetwork(breaker: ProviderBreaker): HeldLane | null {
+export function heldByNetwork(breaker: ProviderBreaker): LaneLimit | null {
   if (breaker.state() === 'closed') return null;
   const forMs = breaker.waitMs();
   return { lane: 'fetch', places: forMs > 0 ? 0 : 1, forMs };

@@ -1,6 +1,6 @@
 /** Finds the query's words in a passage, by stem in English and the passage's language, and the snippet to show. */
 
-import { remembered } from '../compute/structures/remembered.ts';
+import { memoized } from '../compute/structures/memoized.ts';
 import type { TextAnalyzer } from '../compute/text/analyze-text.ts';
 import { otherForms } from '../compute/text/other-forms.ts';
 import { eachCharacter, findUnspacedRuns, foldAccents, isOfPairs } from '../compute/text/scripts.ts';
@@ -46,8 +46,8 @@ export interface MarkedPassage {
 
 /** `stem`: English stem of a lower-case word without accents. `analyzer`: the one for queries; it is trimmed here. */
 export function createHighlighter(stem: (word: string) => string, analyzer: TextAnalyzer) {
-  const stemsOf = remembered(maxLanguages, (language: string) =>
-    remembered(maxRemembered, (form: string) => {
+  const stemsOf = memoized(maxLanguages, (language: string) =>
+    memoized(maxRemembered, (form: string) => {
       if (language !== 'en') return stemIn(language, form) ?? '';
       const folded = foldAccents(form);
       return /^[a-z']{1,32}$/.test(folded) ? stem(folded) : folded;

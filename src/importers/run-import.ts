@@ -114,19 +114,19 @@ const maxWaitMs = 10_000;
 
 /**
  * Repeats work that a full queue, a busy reader or a restarting service refuses, at most 8 times; the longest wait is ten seconds.
- * `askedMsOf`: how long the error asks to wait, ms; null if another try does not help.
+ * `requestedWaitMs`: how long the error asks to wait, ms; null if another try does not help.
  * Errors: the last one; the signal's reason.
  */
 export async function retried<Result>(
   work: () => Promise<Result>,
-  askedMsOf: (error: unknown) => number | null,
+  requestedWaitMs: (error: unknown) => number | null,
   signal: AbortSignal,
 ): Promise<Result> {
   for (let tries = 1; ; tries++) {
     try {
       return await work();
     } catch (error) {
-      const askedMs = tries < maxTries ? askedMsOf(error) : null;
+      const askedMs = tries < maxTries ? requestedWaitMs(error) : null;
       if (askedMs === null) throw error;
       await delay(Math.min(maxWaitMs, Math.max(askedMs, 250 * 2 ** (tries - 1))), undefined, { signal });
     }

@@ -69,18 +69,18 @@ export interface FetchErrorOptions {
   retryAfterMs?: number | undefined;
   status?: number;
   /** Facts about the page from an answer without text. */
-  said?: SaidOfPage;
+  said?: PartialFacts;
   cause?: unknown;
 }
 
-export interface SaidOfPage extends PageFacts {
+export interface PartialFacts extends PageFacts {
   title: string | null;
 }
 
 export class FetchError extends JobError {
   readonly code: FetchFault;
   readonly status: number | undefined;
-  readonly said: SaidOfPage | undefined;
+  readonly said: PartialFacts | undefined;
 
   constructor(code: FetchFault, message: string, options: FetchErrorOptions = {}) {
     super(message, { ...options, permanent: options.permanent ?? ruleOf(code).isPermanent === true });

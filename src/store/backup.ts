@@ -72,7 +72,7 @@ export async function makeBackup({ dataDir, target, now, version }: BackupOption
   await StoreView.open(dataDir).close(); // if there is no store, do not create a folder
   mkdirSync(target, { recursive: true, mode: 0o700 });
   chmodSync(target, 0o700);
-  return whileInUse(target, () => copyStore({ dataDir, target, now, version }));
+  return withBackupLock(target, () => copyStore({ dataDir, target, now, version }));
 }
 
 async function copyStore({ dataDir, target, now, version }: BackupOptions): Promise<BackupManifest> {
@@ -132,7 +132,7 @@ export interface Restored extends BackupManifest {
  * Errors: OperatorError `backup` if it is incomplete, of another format, or a store exists; `no_room`; file system errors.
  */
 export async function restoreBackup(options: RestoreOptions): Promise<Restored> {
-  return whileInUse(options.backup, () => putInPlace(options));
+  return withBackupLock(options.backup, () => putInPlace(options));
 }
 
 async function putInPlace({ backup, dataDir, replace, newStoreId, now }: RestoreOptions): Promise<Restored> {
@@ -183,7 +183,7 @@ async function adoptStore(dir: string, storeId: string, rules: readonly CarriedR
 }
 
 /** Lock a backup against `removeBackup` during `work`. */
-async function whileInUse<Result>(backup: string, work: () => Promise<Result>): Promise<Result> {
+async function withBackupLock<Result>(backup: string, work: () => Promise<Result>): Promise<Result> {
   const lock = lockIfPossible(backup);
   try {
     return await work();

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { type ActorRefFrom, createActor, SimulatedClock } from 'xstate';
 import type { Completion, JobContext, JobHandler, JobLimits } from '../../src/actors/system/job-actor.ts';
-import { type HeldLane, type SchedulerDependencies, schedulerMachine } from '../../src/actors/system/scheduler.ts';
+import { type LaneLimit, type SchedulerDependencies, schedulerMachine } from '../../src/actors/system/scheduler.ts';
 import { type CommitCommand, CommitFeed } from '../../src/actors/system/service.ts';
 import { createJob } from '../../src/commands/move-job.ts';
 import type { Job, JobKind } from '../../src/domain/job.ts';
@@ -40,7 +40,7 @@ export class Workshop implements AsyncDisposable {
   /** Replaced to make commits wait or fail. */
   gate: () => Promise<void> = async () => {};
   /** What the scheduler is told of the network. */
-  held: () => HeldLane | null = () => null;
+  held: () => LaneLimit | null = () => null;
   /** Commits are made, but whoever asked for them hears of an error. */
   loseReplies = false;
   #scheduler: ActorRefFrom<typeof schedulerMachine> | undefined;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { drawInWaits, expireLeases, recoverOrphans } from '../../src/commands/claim-jobs.ts';
+import { expireLeases, recoverOrphans, shortenWaits } from '../../src/commands/claim-jobs.ts';
 import { completeJob, failJob, heartbeatJob, releaseJob } from '../../src/commands/move-job.ts';
 import { TemporaryStore } from '../store/temporary-store.ts';
 
@@ -86,7 +86,7 @@ test('waits are drawn in some at a time, and those of the present clock stay', a
   await temporary.commit(failJob({ job_no: 1, claim }, 1100, { message: 'no luck', permanent: false, delayMs: 9000 }));
   for (const no of [1, 2, 3]) await temporary.ingest([no], { at: 8000 + no });
   const drawn = [];
-  for (let i = 0; i < 3; i++) drawn.push(await temporary.commit(drawInWaits(2000, 2)));
+  for (let i = 0; i < 3; i++) drawn.push(await temporary.commit(shortenWaits(2000, 2)));
   assert.deepEqual(drawn, [2, 1, 0]);
   const dueAt = [1, 2, 3, 4].map((no) => temporary.reader.jobs.get(no)?.run_at);
   assert.deepEqual(dueAt, [10_100, 2000, 2000, 2000]);

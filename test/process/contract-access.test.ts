@@ -76,7 +76,7 @@ const endpoints: readonly [method: string, path: string, scope: 'read' | 'write'
 const unauthenticated = { detail: 'missing or invalid bearer token' };
 
 /** The status and body of a request with nothing in it; of a stream the status alone. */
-async function knock(method: string, path: string, sent: string | null): Promise<[number, unknown]> {
+async function probeSession(method: string, path: string, sent: string | null): Promise<[number, unknown]> {
   const response = await fetch(shared.service.url + path.replaceAll(/\{\w+\}/g, 'none'), {
     method,
     headers: sent === null ? {} : { authorization: `Bearer ${sent}` },
@@ -92,8 +92,8 @@ for (const [method, path, scope] of endpoints) {
     const document = await shared.found<{ paths: Record<string, Record<string, unknown>> }>('/openapi.json');
     assert.ok(document.paths[path]?.[method.toLowerCase()] !== undefined, 'documented');
     for (const sent of [null, 'wrong', token.slice(0, -1), `${token}x`])
-      assert.deepEqual(await knock(method, path, sent), [401, unauthenticated]);
-    const [status, body] = await knock(method, path, readToken);
+      assert.deepEqual(await probeSession(method, path, sent), [401, unauthenticated]);
+    const [status, body] = await probeSession(method, path, readToken);
     if (scope === 'write') assert.deepEqual([status, body], [403, { detail: 'token lacks required scope: write' }]);
     else assert.ok([200, 404, 422].includes(status), `${status}`);
   });
@@ -117,13 +117,13 @@ test('every other route there is wants a token', async () => {
   for (const { method, path, security } of routes) {
     const known = open.find(([openMethod, openPath]) => openMethod === method && openPath === path);
     assert.deepEqual(security, known === undefined ? undefined : [], path);
-    const [status, body] = await knock(method, path, null);
+    const [status, body] = await probeSession(method, path, null);
     if (known === undefined) assert.deepEqual([status, body], [401, unauthenticated], `${method} ${path}`);
     else assert.equal(status, known[2], path);
   }
   for (const path of ['/', '/favicon.svg', '/assets/app.js']) {
-    assert.ok([200, 404, 503].includes((await knock('GET', path, null))[0]), path);
-    assert.deepEqual(await knock('POST', path, null), [401, unauthenticated], path);
+    assert.ok([200, 404, 503].includes((await probeSession('GET', path, null))[0]), path);
+    assert.deepEqual(await probeSession('POST', path, null), [401, unauthenticated], path);
   }
 });
 

@@ -11,10 +11,10 @@ import { hash } from 'node:crypto';
 import { putFacts } from '../../commands/edit-pages.ts';
 import {
   type FetchedPage,
-  factsBehind,
   type StoredFetch,
   storeFetched,
   storeSaid,
+  withFetchedFacts,
 } from '../../commands/store-fetched.ts';
 import type { ExtractedPage } from '../../compute/extraction/extract-html.ts';
 import { isWallTitle } from '../../compute/extraction/recognize-wall.ts';
@@ -26,7 +26,7 @@ import { fileHost } from '../../domain/import.ts';
 import type { Job } from '../../domain/job.ts';
 import type { Page } from '../../domain/page.ts';
 import { noFacts, type PageFacts } from '../../domain/page-facts.ts';
-import { endsTries, FetchError, type SaidOfPage } from '../../providers/fetch-error.ts';
+import { endsTries, FetchError, type PartialFacts } from '../../providers/fetch-error.ts';
 import { type AnswerHead, statusError, type WebAnswer, type WebFetch } from '../../providers/web-fetch.ts';
 import type { PageIndexer } from '../ingest/index-page.ts';
 import { type Completion, type JobContext, type JobHandler, takenOver } from '../system/job-actor.ts';
@@ -130,7 +130,7 @@ export function fetchAndIndexHandler(dependencies: FetchAndIndexDependencies): J
     settle(await commit(storeFetched(context.attempt, await fetched(page, job, context))));
 
   /** A page without text is found by the metadata of the response, unless it is a wall. */
-  const keepSaid = async (no: number, said: SaidOfPage, { attempt, signal }: JobContext): Promise<void> => {
+  const keepSaid = async (no: number, said: PartialFacts, { attempt, signal }: JobContext): Promise<void> => {
     const title = said.title === null || isWallTitle(said.title) ? null : said.title.toWellFormed();
     if (!(await commit(storeSaid(attempt, no, { ...said, title })))) return;
     const page = reader.pages.get(no);
@@ -152,7 +152,7 @@ export function fetchAndIndexHandler(dependencies: FetchAndIndexDependencies): J
     if (page.refresh_job !== job.no) return undefined; // a later job refreshes it
     const { attempt, signal } = context;
     const text = await fetched(page, job, context);
-    const known = { ...page, ...factsBehind(page, text) };
+    const known = { ...page, ...withFetchedFacts(page, text) };
     // An earlier run may have stored this text without indexing it.
     if (page.indexed_at === null || text.content_hash !== page.content_hash || known.title !== page.title) {
       const replacement = { ...text, readEntities };
@@ -161,7 +161,7 @@ export function fetchAndIndexHandler(dependencies: FetchAndIndexDependencies): J
     return (transaction) => {
       const read = transaction.pages.get(page.no);
       if (read !== undefined)
-        putFacts(transaction, { ...read, ...factsBehind(read, text), indexed_at: now() }, read, now());
+        putFacts(transaction, { ...read, ...withFetchedFacts(read, text), indexed_at: now() }, read, now());
     };
   };
 

@@ -11,7 +11,7 @@ import { demoDomain } from '../../domain/demo.ts';
 import { DomainError, unknownId } from '../../domain/errors.ts';
 import { idOf, isoOf, numberOf } from '../../domain/values.ts';
 import type { StoreReader } from '../../store/store.ts';
-import { inParts, tellProgress, untilDone } from '../system/background.ts';
+import { inParts, untilDone, withProgress } from '../system/background.ts';
 import { type Handlers, type LibraryParts, maxBatch, type ServiceHooks, type StartService } from '../system/service.ts';
 import { type FileRewrite, fileRewrite } from './file-rewrite.ts';
 import { type RuleEraser, ruleEraser } from './rule-eraser.ts';
@@ -48,7 +48,7 @@ export function forgettingService(dependencies: ForgettingDependencies): StartSe
       onFailure: (err) =>
         log.error({ err }, 'an interrupted purge could not be finished: trying again before the service starts'),
     });
-    const takingUp = untilDone(() => inTurn(() => takeUpRest(interrupted)), {
+    const takingUp = untilDone(() => inTurn(() => continueOtherPurges(interrupted)), {
       ...retried,
       onFailure: (err) =>
         log.warn({ err }, 'an unfinished erasure of an earlier process could not continue: trying again'),
@@ -148,7 +148,7 @@ async function erasePurging({ reader, eraser, ending, log }: InterruptedForgetsD
   log.info({ rules: rules.length }, 'an interrupted purge continues');
   const left = { rules: rules.length, pages: 0 };
   const tell = () => log.info({ rules_left: left.rules, pages_left: left.pages }, 'continuing an interrupted forget');
-  await tellProgress(tell, async () => {
+  await withProgress(tell, async () => {
     for (const rule of rules) {
       await eraser.erase(rule, (pages) => {
         ending.throwIfAborted();
@@ -160,7 +160,7 @@ async function erasePurging({ reader, eraser, ending, log }: InterruptedForgetsD
 }
 
 /** Continue the other purges, whose data is already unreadable. */
-async function takeUpRest({
+async function continueOtherPurges({
   ask,
   reader,
   eraser,
@@ -172,7 +172,7 @@ async function takeUpRest({
   await eraser.noteSettings();
   const pages = await eraser.adoptOrphans();
   if (pages > 0) log.info({ pages }, 'an interrupted purge continues');
-  const { dropped, setAside } = await ask('index.heldAtStart', {});
+  const { dropped, setAside } = await ask('index.recoveryReport', {});
   if ((dropped > 0 || setAside) && reader.tombstones.any()) rewrite.dueUntracked();
   else rewrite.due();
 }

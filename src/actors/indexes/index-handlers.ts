@@ -88,7 +88,7 @@ export function indexHandlers(options: IndexHandlersOptions): Handlers<IndexMess
       await orOverloaded(() => spaces.update([], pages, new Map()));
       return undefined;
     },
-    'index.heldAtStart': () => ({ dropped: recovery.dropped, setAside: recovery.lost }),
+    'index.recoveryReport': () => ({ dropped: recovery.dropped, setAside: recovery.lost }),
     'index.purge': async () => {
       await recovery.settled();
       await sparse.purge();

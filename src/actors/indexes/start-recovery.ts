@@ -9,7 +9,7 @@ import type { IndexLog } from '../../engine/index-log.ts';
 import type { TextPool } from '../../engine/index-threads.ts';
 import type { OpenedIndex } from '../../engine/words/sparse-index.ts';
 import type { StoreReader } from '../../store/store.ts';
-import { tellProgress } from '../system/background.ts';
+import { withProgress } from '../system/background.ts';
 import type { Catalog } from './catalog.ts';
 import { labelsOf, type ModelSpace, type ModelSpaces } from './model-spaces.ts';
 import { chunkedTextOf, indexRecovery } from './recover-index.ts';
@@ -88,7 +88,7 @@ export function startRecovery(options: StartRecoveryOptions) {
     /** Resolves when the service may be ready. Errors: none. */
     async run(): Promise<void> {
       if (lost || existsSync(mark)) return beginRebuilding();
-      const recovered = tellProgress(
+      const recovered = withProgress(
         () => log.info({ pages_left: pagesLeft() }, 'restoring indexed content that was not saved'),
         recover,
       );

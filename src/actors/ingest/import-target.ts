@@ -44,7 +44,7 @@ async function withPdfText({ pdf, ...item }: ImportItem, pdfs: PdfReaders, signa
   // A copy, because the reader takes ownership of the bytes.
   const read = () => pdfs['application/pdf']({ bytes: new Uint8Array(pdf), charset: null }, signal);
   try {
-    const page = await retried(read, askedMsOf, signal);
+    const page = await retried(read, requestedWaitMs, signal);
     return { ...item, title: item.title ?? page.title, body_text: page.text, metadata: withFacts(item.metadata, page) };
   } catch (error) {
     signal.throwIfAborted();
@@ -54,7 +54,7 @@ async function withPdfText({ pdf, ...item }: ImportItem, pdfs: PdfReaders, signa
 }
 
 /** Retry time while the readers are busy. */
-const askedMsOf = (error: unknown): number | null =>
+const requestedWaitMs = (error: unknown): number | null =>
   error instanceof JobError && !error.permanent ? (error.retryAfterMs ?? null) : null;
 
 export function importTarget(dependencies: ImportTargetDependencies): ImportTarget {

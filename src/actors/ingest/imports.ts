@@ -76,7 +76,7 @@ export function importsService(dependencies: ImportsDependencies): StartService<
     const given = { label, maxItems: itemsPerBatch, imports: reader.imports, signal };
     const target = importTarget({ ...dependencies, ...given, prepareItem });
     const take: ImportTarget['take'] = async (before, batch) => {
-      const after = await retried(() => target.take(before, batch), askedMsOf, signal);
+      const after = await retried(() => target.take(before, batch), requestedWaitMs, signal);
       const grown = (of: 'accepted' | 'revisit' | 'blacklisted') => after.counts[of] - before.counts[of];
       metrics.ingestPages.inc({ outcome: 'queued' }, grown('accepted'));
       metrics.ingestPages.inc({ outcome: 'revisit' }, grown('revisit'));
@@ -306,7 +306,7 @@ function reasonOf(error: unknown): string {
 }
 
 /** Retry time while a queue is full or the disk fails. */
-function askedMsOf(error: unknown): number | null {
+function requestedWaitMs(error: unknown): number | null {
   const passes = error instanceof DomainError && (error.code === 'overloaded' || error.code === 'store_unavailable');
   return passes ? (error.retryAfterS ?? 0) * 1000 : null;
 }

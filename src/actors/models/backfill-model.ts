@@ -169,7 +169,7 @@ async function fillModel(
         await nextTurn(signal);
         const next = slices.next();
         if (next.done === true) return;
-        ahead.push(toldLater(embed(next.value)));
+        ahead.push(withHandledRejection(embed(next.value)));
       }
     };
     let adding = Promise.resolve();
@@ -180,7 +180,7 @@ async function fillModel(
         await embedAhead(width); // no thread waits for the store
         const stored = await store(embedded, embedded.slice.upTo);
         await adding;
-        adding = toldLater(addToSpace(stored));
+        adding = withHandledRejection(addToSpace(stored));
       }
       await adding;
     } finally {
@@ -243,7 +243,7 @@ function joined(pages: readonly StoredRows[]): Float32Array {
 }
 
 /** The same promise. Its failure is handled when its result is awaited. */
-function toldLater<Value>(promise: Promise<Value>): Promise<Value> {
+function withHandledRejection<Value>(promise: Promise<Value>): Promise<Value> {
   promise.catch(() => {});
   return promise;
 }

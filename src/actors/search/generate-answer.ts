@@ -3,7 +3,7 @@
  * sentences with a quotation that is verbatim in a passage, as plain text. Quotations are cut from the stored text.
  */
 
-import { remembered } from '../../compute/structures/remembered.ts';
+import { memoized } from '../../compute/structures/memoized.ts';
 import { enveloped, neutralText } from '../../compute/text/neutral-text.ts';
 import type { AskRequest, Generated } from '../../domain/ask.ts';
 import { normalizeText } from '../../domain/normalize-text.ts';
@@ -254,7 +254,7 @@ function lettersOf(text: string, separator: string): { letters: string; places: 
 
 /** Finds a sequence of words in a passage, first in the named one; null if no passage contains it. */
 export function quotationFinder(passages: readonly string[]) {
-  const lettersBy = remembered(2, (separator: string) => passages.map((text) => lettersOf(text, separator)));
+  const lettersBy = memoized(2, (separator: string) => passages.map((text) => lettersOf(text, separator)));
   return (quoted: string, named: number): Quotation | null => {
     const plain = neutralText(quoted).slice(0, maxQuotation);
     const separator = unspaced.test(plain) ? '' : ' ';

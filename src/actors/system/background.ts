@@ -107,7 +107,7 @@ export async function untilDone(
 export const progressMs = 3000;
 
 /** Calls `tell` every 3 s during the work. Errors: those of the work. */
-export async function tellProgress<Result>(tell: () => void, work: () => Promise<Result>): Promise<Result> {
+export async function withProgress<Result>(tell: () => void, work: () => Promise<Result>): Promise<Result> {
   const telling = setInterval(tell, progressMs);
   try {
     return await work();

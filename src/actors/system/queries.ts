@@ -24,7 +24,7 @@ import type { StoreReader } from '../../store/store.ts';
 import { Background, type Every } from './background.ts';
 import { clusterRefOf, pageLister, pageSummaryOf } from './list-pages.ts';
 import type { OldBefore } from './retention.ts';
-import type { HeldLane } from './scheduler.ts';
+import type { LaneLimit } from './scheduler.ts';
 import type { Handlers, LibraryParts, StartService } from './service.ts';
 
 interface QueriesDependencies
@@ -33,7 +33,7 @@ interface QueriesDependencies
   writeTrouble: () => Promise<string | null>;
   indexState: () => Promise<IndexState>;
   /** Why fetching is paused while there is no network, or null. */
-  held?: () => HeldLane | null;
+  held?: () => LaneLimit | null;
   /** Age limit of completed jobs. */
   oldBefore: OldBefore;
   every?: Every;
@@ -248,7 +248,7 @@ function jobSubjectOf({ pages, watches }: StoreReader, job: Job): JobSubject | n
   return watch === undefined ? null : { id: idOf('watch', watch.no), url: watch.url, title: watch.title };
 }
 
-function whyHeld({ places, forMs }: HeldLane): string {
+function whyHeld({ places, forMs }: LaneLimit): string {
   return `no network: waits, tried again ${places > 0 ? 'now' : `in ${Math.ceil(forMs / 1000)} s`}`;
 }
 

@@ -20,7 +20,7 @@ import {
   toPromise,
   waitFor,
 } from 'xstate';
-import { type Claimed, claimJobs, drawInWaits, expireLeases, recoverOrphans } from '../../commands/claim-jobs.ts';
+import { type Claimed, claimJobs, expireLeases, recoverOrphans, shortenWaits } from '../../commands/claim-jobs.ts';
 import { DomainError } from '../../domain/errors.ts';
 import { type JobKind, type Lane, laneOf } from '../../domain/job.ts';
 import { type JobHandler, type JobLimits, jobActor } from './job-actor.ts';
@@ -31,12 +31,12 @@ export interface SchedulerDependencies extends Pick<LibraryParts, 'commit' | 'fe
   limits: JobLimits;
   capacity: Record<Lane, number>;
   /** Without a network: how many jobs of its lane may run, and the ms until the next look. Null with a network. */
-  held?: () => HeldLane | null;
+  held?: () => LaneLimit | null;
   incarnation: string;
   random: () => number;
 }
 
-export interface HeldLane {
+export interface LaneLimit {
   lane: Lane;
   /** 0, or 1 for a job that tests the network. */
   places: number;
@@ -90,7 +90,7 @@ export function schedulerService(dependencies: SchedulerDependencies): StartServ
 export function schedulerMachine(dependencies: SchedulerDependencies) {
   const { commit, feed, handlers, limits, capacity, held = () => null, incarnation, now, random, log } = dependencies;
 
-  const places = (running: Context['running'], hold: HeldLane | null) => {
+  const places = (running: Context['running'], hold: LaneLimit | null) => {
     const free = { ...capacity };
     for (const { lane } of running.values()) free[lane]--;
     if (hold !== null) free[hold.lane] = Math.min(free[hold.lane], hold.places);
@@ -118,7 +118,7 @@ export function schedulerMachine(dependencies: SchedulerDependencies) {
         const free = places(running, hold);
         const request = { at, incarnation, leaseMs: limits.leaseMs, free, running: running.size };
         const { drawn, expired, claimed } = await commit((transaction) => ({
-          drawn: at < lastLook ? drawInWaits(at, drawnAtOnce)(transaction) : 0,
+          drawn: at < lastLook ? shortenWaits(at, drawnAtOnce)(transaction) : 0,
           expired: expireLeases(at)(transaction).length,
           claimed: claimJobs(request)(transaction),
         }));

@@ -211,7 +211,7 @@ interface InternalMessages {
   /** Searches that begin later do not find these pages. */
   'index.remove': { request: { pages: readonly LabelRange[] }; reply: undefined };
   /** Dead content of the files at start, and whether a file was set aside after a crash or as an older format. */
-  'index.heldAtStart': { request: Record<string, never>; reply: { dropped: number; setAside: boolean } };
+  'index.recoveryReport': { request: Record<string, never>; reply: { dropped: number; setAside: boolean } };
   /** Rewrite index files without removed content, and delete `*.bad` files. `clean`: nothing was added meanwhile. */
   'index.purge': { request: Record<string, never>; reply: { clean: boolean } };
   /** Why the last write was refused, or null. After a failure, the question triggers a test write. */

@@ -10,7 +10,7 @@
  * Words are split at white space; each, with ▁ (U+2581) before it, becomes its most probable pieces.
  */
 import { normalizeText } from '../../domain/normalize-text.ts';
-import { remembered } from '../structures/remembered.ts';
+import { memoized } from '../structures/memoized.ts';
 
 export type UnigramTokenizer = ReturnType<typeof openTokenizer>;
 
@@ -67,7 +67,7 @@ export function openTokenizer(file: Uint8Array<ArrayBuffer>) {
   let best = new Float64Array(257);
   let from = new Int32Array(257);
   let idAt = new Int32Array(257);
-  const rememberedPieces = remembered(maxRemembered, piecesOf);
+  const memoizedPieces = memoized(maxRemembered, piecesOf);
 
   /** The best pieces of bytes[0 .. length), and where each ends. */
   function segment(length: number): { ids: number[]; ends: number[] } {
@@ -153,7 +153,7 @@ export function openTokenizer(file: Uint8Array<ArrayBuffer>) {
     encode(text: string): TextPieces {
       const pieces: TextPieces = { ids: [], starts: [], ends: [] };
       for (const { 0: raw, index } of text.matchAll(rawWord)) {
-        const { ids, ends } = raw.length <= maxRememberedLength ? rememberedPieces(raw) : piecesOf(raw);
+        const { ids, ends } = raw.length <= maxRememberedLength ? memoizedPieces(raw) : piecesOf(raw);
         let start = index;
         for (const [place, id] of ids.entries()) {
           pieces.ids.push(id);

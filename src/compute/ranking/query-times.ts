@@ -1,5 +1,5 @@
 /** Times such as `2026-03`, `7d` and `last week`: their first moment in the user's zone. Weeks begin on Monday. */
-import { remembered } from '../structures/remembered.ts';
+import { memoized } from '../structures/memoized.ts';
 
 export interface Clock {
   now: number;
@@ -105,7 +105,7 @@ function instantOfWall(zone: string, wall: number): number {
   return shown.length > 0 ? Math.min(...shown) : Math.max(before, after);
 }
 
-const formatOf = remembered(16, (timeZone: string) => {
+const formatOf = memoized(16, (timeZone: string) => {
   const numeric = { year: 'numeric', month: 'numeric', day: 'numeric', hour: 'numeric' } as const;
   return new Intl.DateTimeFormat('en-US', {
     timeZone,

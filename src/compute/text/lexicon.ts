@@ -1,5 +1,5 @@
 /** Numbers each pair of word and stem, with its other forms. A lexicon only grows; its owner replaces it when large. */
-import { remembered } from '../structures/remembered.ts';
+import { memoized } from '../structures/memoized.ts';
 import { isOfPairs } from './scripts.ts';
 import { stemIn } from './stemmers.ts';
 import { stopWordsOf } from './stop-words.ts';
@@ -17,14 +17,14 @@ export class Lexicon {
   readonly #firstTerms = new Map<string, number>();
   readonly #otherTerms = new Map<string, number>();
   /** By language: the term of the same word with its stem in that language. */
-  readonly #termsIn = remembered(everything, (language: string) =>
-    remembered(everything, (term: number): number => {
+  readonly #termsIn = memoized(everything, (language: string) =>
+    memoized(everything, (term: number): number => {
       const stem = stemIn(language, this.words[term]) ?? this.stems[this.stemOf[term]];
       return this.term(this.words[term], stem, this.othersOf(term).map(this.#termsIn(language)));
     }),
   );
   readonly #othersOf = new Map<number, readonly number[]>();
-  readonly #stemNumber = remembered(everything, (stem: string) => (stem === '' ? 0 : this.stems.push(stem) - 1));
+  readonly #stemNumber = memoized(everything, (stem: string) => (stem === '' ? 0 : this.stems.push(stem) - 1));
 
   get size(): number {
     return this.words.length;

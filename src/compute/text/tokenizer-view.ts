@@ -1,6 +1,6 @@
 /** The text for the tokenizer, with equal offsets: plain spaces; unspaced scripts and long runs become blanks. */
 import { normalizeText } from '../../domain/normalize-text.ts';
-import { remembered } from '../structures/remembered.ts';
+import { memoized } from '../structures/memoized.ts';
 import { type CharacterRun, findUnspacedRuns } from './scripts.ts';
 import { curlyApostrophes } from './word-terms.ts';
 
@@ -57,7 +57,7 @@ function setLongRunsAside(view: string, runs: SetAsideRun[]): TokenizerView {
 }
 
 /** ASCII of equal length, case and kind: the base letter, if there is one. At most one entry per letter of Unicode. */
-const standIn = remembered(Number.POSITIVE_INFINITY, (character: string) => {
+const standIn = memoized(Number.POSITIVE_INFINITY, (character: string) => {
   const base = normalizeText(character, 'NFD')[0];
   let letter = 'x';
   if (/[a-z]/i.test(base)) letter = base;

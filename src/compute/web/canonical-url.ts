@@ -3,7 +3,7 @@
  * `#!` and `#/`); path and order as given. With `known_addresses`, the known forms of a page get one address.
  */
 import known from '../../../models/known-addresses.json' with { type: 'json' };
-import { rememberedOf } from '../structures/remembered.ts';
+import { memoizedByObject } from '../structures/memoized.ts';
 import { isTooLongToRead, normalizeHost, tooLong } from './domain-match.ts';
 import {
   knownTrackingParams,
@@ -138,7 +138,7 @@ function matchesAny(name: string, patterns: readonly string[]): boolean {
   return whole.has(lower) || beginnings.some((beginning) => lower.startsWith(beginning));
 }
 
-const foldedPatterns = rememberedOf((patterns: readonly string[]) => {
+const foldedPatterns = memoizedByObject((patterns: readonly string[]) => {
   const lower = patterns.map((pattern) => pattern.toLowerCase());
   const [whole, open] = [false, true].map((isOpen) => lower.filter((pattern) => pattern.endsWith('*') === isOpen));
   return { whole: new Set(whole), beginnings: open.map((pattern) => pattern.slice(0, -1)) };

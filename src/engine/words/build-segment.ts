@@ -4,7 +4,7 @@
  * gets numbers for words: any string can be a term (its own table fails on `constructor`), and numbers need no hashing.
  */
 import createModeller, { type Modeller } from 'wink-bm25-text-search';
-import { remembered } from '../../compute/structures/remembered.ts';
+import { memoized } from '../../compute/structures/memoized.ts';
 import { buildTermTable } from '../../compute/structures/term-table.ts';
 import type { Lexicon } from '../../compute/text/lexicon.ts';
 import { accentsTellWords, foldAccents, ideographTerm, isOfPairs } from '../../compute/text/scripts.ts';
@@ -64,7 +64,7 @@ function numberTerms(lexicon: Lexicon, documents: readonly SparseTermDocument[])
   };
   /** Numbers of terms that name words. -1 for punctuation, and for character pairs, which any longer word contains. */
   const namesOfWords = (formOf: (word: string) => string) =>
-    remembered(Number.POSITIVE_INFINITY, (term: number): number => {
+    memoized(Number.POSITIVE_INFINITY, (term: number): number => {
       const [word, stem] = [words[term], stems[stemOf[term]]];
       return stem === '' || isOfPairs(word) ? -1 : numberOfOwn(wordTerm(formOf(word === '' ? stem : word), stem));
     });

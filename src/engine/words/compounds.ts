@@ -1,5 +1,5 @@
 /** Compounds of Germanic languages, found by the words of the corpus, not by a dictionary (Koehn & Knight 2003). */
-import { remembered } from '../../compute/structures/remembered.ts';
+import { memoized } from '../../compute/structures/memoized.ts';
 import { stemIn } from '../../compute/text/stemmers.ts';
 import { type CorpusSegment, documentFrequency } from './corpus.ts';
 import { type CorpusWord, commonestOf, letters, wordsWith } from './corpus-words.ts';
@@ -32,7 +32,7 @@ export function partsOf(corpus: readonly CorpusSegment[], word: string, language
     const passages = documentFrequency(corpus, stem);
     return passages < leastPassages ? [] : [{ stems: [stem], weight: Math.log(passages) }];
   };
-  const splits: (rest: string) => Split[] = remembered(Number.POSITIVE_INFINITY, (rest) => {
+  const splits: (rest: string) => Split[] = memoized(Number.POSITIVE_INFINITY, (rest) => {
     const found = whole(rest);
     for (let at = leastPart; at <= rest.length - leastPart; at++) {
       const [first] = joints

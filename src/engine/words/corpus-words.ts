@@ -1,5 +1,5 @@
 /** The written words of a corpus (`wordTerm`), filtered by cheap features that each segment computes once. */
-import { rememberedOf } from '../../compute/structures/remembered.ts';
+import { memoizedByObject } from '../../compute/structures/memoized.ts';
 import { hashBytes, termOf } from '../../compute/structures/term-table.ts';
 import { foldAccents } from '../../compute/text/scripts.ts';
 import { type CorpusSegment, documentFrequency } from './corpus.ts';
@@ -16,7 +16,7 @@ export interface CorpusWord {
 
 export type WordEnd = 'beginning' | 'end';
 
-export const shapesOf = rememberedOf(makeShapes);
+export const shapesOf = memoizedByObject(makeShapes);
 
 const encoder = new TextEncoder();
 

@@ -1,5 +1,5 @@
 /** Languages of passages, as a term among their facts. Its control character distinguishes it from words. */
-import { rememberedOf } from '../../compute/structures/remembered.ts';
+import { memoizedByObject } from '../../compute/structures/memoized.ts';
 import { firstAtLeast } from '../../compute/structures/sorted-search.ts';
 import { lookupTerm } from '../../compute/structures/term-table.ts';
 import { languages } from '../../compute/text/language-tags.ts';
@@ -59,7 +59,7 @@ function countLanguages(corpus: readonly InSegment[]): [language: string, passag
 }
 
 /** Postings by language, most passages first. */
-const listsOf = rememberedOf((segment: Segment): ReadonlyMap<string, Uint32Array> => {
+const listsOf = memoizedByObject((segment: Segment): ReadonlyMap<string, Uint32Array> => {
   const all = languages.map((language) => [language, passagesIn(segment, language)] as const);
   return new Map(all.filter(([, { length }]) => length > 0).sort(([, a], [, b]) => b.length - a.length));
 });

@@ -1,7 +1,7 @@
 /** Scores by word order: neighbours of the query, the whole query, and titles equal to it. */
 import { isFunctionWord } from '../../compute/ranking/query-terms.ts';
 import { type Bitmap, bitmapOf, hasBit } from '../../compute/structures/bitmap.ts';
-import { rememberedOf } from '../../compute/structures/remembered.ts';
+import { memoizedByObject } from '../../compute/structures/memoized.ts';
 import { firstAbove } from '../../compute/structures/sorted-search.ts';
 import { BREAK, wordBytes } from '../../compute/text/word-bytes.ts';
 import { withoutJoiners } from '../../domain/normalize-text.ts';
@@ -169,7 +169,7 @@ export function firstOfPage(segment: Segment, ordinal: number): number | null {
 }
 
 /** By passage: the first passage of its page; -1 without runs. */
-const firstsOf = rememberedOf(({ runs, runStarts, docs }: Segment) => {
+const firstsOf = memoizedByObject(({ runs, runStarts, docs }: Segment) => {
   let first = -1;
   return new Int32Array(docs).map((_, ordinal) => {
     if (runStarts[ordinal + 1] > runStarts[ordinal] && runs[runStarts[ordinal]] === BREAK) first = ordinal;

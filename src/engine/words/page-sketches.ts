@@ -1,6 +1,6 @@
 /** Sketches of the candidates' pages, cached per segment, to find nearly equal pages (duplicate-pages.ts). */
 import { sketchOf, type TextSketch } from '../../compute/ranking/duplicate-pages.ts';
-import { remembered, rememberedOf } from '../../compute/structures/remembered.ts';
+import { memoized, memoizedByObject } from '../../compute/structures/memoized.ts';
 import { BREAK } from '../../compute/text/word-bytes.ts';
 import type { CorpusSegment } from './corpus.ts';
 import { firstOfPage, passageOf, titleOf } from './neighbours.ts';
@@ -46,8 +46,8 @@ function keysOf({ bins }: TextSketch): string[] {
 }
 
 /** Sketches of the text, or of the title if there is no text. `first`: result of `firstOfPage`. */
-const sketchesOf = rememberedOf((segment: Segment) =>
-  remembered(mostKept, (first: number) => {
+const sketchesOf = memoizedByObject((segment: Segment) =>
+  memoized(mostKept, (first: number) => {
     const { runs, runStarts, docs } = segment;
     const title = titleOf(segment, first);
     const from = runStarts[first] + title.length + 2;

@@ -1,7 +1,7 @@
 /** Documents with adjacent words, compared by one byte each: wrong for one in 60,000 pairs of neighbours. */
 import { isFunctionWord } from '../../compute/ranking/query-terms.ts';
 import { addBit, type Bitmap, bitsNotIn, createBitmap, hasBit } from '../../compute/structures/bitmap.ts';
-import { remembered, rememberedOf } from '../../compute/structures/remembered.ts';
+import { memoized, memoizedByObject } from '../../compute/structures/memoized.ts';
 import { lookupTerm } from '../../compute/structures/term-table.ts';
 import { foldAccents, isOfDictionary, isOfPairs } from '../../compute/text/scripts.ts';
 import { porterStem, stemIn } from '../../compute/text/stemmers.ts';
@@ -106,8 +106,8 @@ export function pairPostings(segment: Segment, pair: string): Uint32Array {
   return pairsIn(segment)(pair);
 }
 
-const pairsIn = rememberedOf((segment: Segment) =>
-  remembered(mostPairs, (pair: string): Uint32Array => {
+const pairsIn = memoizedByObject((segment: Segment) =>
+  memoized(mostPairs, (pair: string): Uint32Array => {
     const languages = languagesOfPairs([segment]);
     const words: string[][] = [];
     let fewest = mostPassages + 1;
@@ -139,4 +139,4 @@ export function stemsOf(word: string, languages: readonly string[]): string[] {
 }
 
 /** A query asks for the same words' stems again and again. */
-const englishStem = remembered(4096, (word: string) => porterStem(foldAccents(word)));
+const englishStem = memoized(4096, (word: string) => porterStem(foldAccents(word)));

@@ -2,7 +2,7 @@
 
 import type { ContentWord } from '../../compute/ranking/query-terms.ts';
 import { bitCount } from '../../compute/structures/bitmap.ts';
-import { remembered, rememberedOf } from '../../compute/structures/remembered.ts';
+import { memoized, memoizedByObject } from '../../compute/structures/memoized.ts';
 import { editDistance, editsBetween } from '../../compute/text/edit-distance.ts';
 import { foldAccents } from '../../compute/text/scripts.ts';
 import { isStopWord } from '../../compute/text/stop-words.ts';
@@ -111,9 +111,9 @@ const leastApart = 0.1;
 const mostParts = 4096;
 
 /** Whether texts contained a word when this corpus was published. Cached, as users type most words letter by letter. */
-const isPartOf = rememberedOf((corpus: readonly CorpusSegment[]) => {
+const isPartOf = memoizedByObject((corpus: readonly CorpusSegment[]) => {
   const languages = languagesOfPairs(corpus.map(({ segment }) => segment));
-  return remembered(mostParts, (part: string): boolean =>
+  return memoized(mostParts, (part: string): boolean =>
     stemsOf(part, languages).some((stem) => documentFrequency(corpus, stem) > 0),
   );
 });

@@ -38,7 +38,7 @@ function forgettingOn(
   };
   const answers: Record<string, (request: never) => unknown> = {
     'store.commit': ({ command }: { command: Command<unknown> }) => run(command),
-    'index.heldAtStart': () => ({ dropped: 0, setAside: false }),
+    'index.recoveryReport': () => ({ dropped: 0, setAside: false }),
     'index.purge': () => ({ clean: true }),
     'index.pagesUnder': ({ domain }: { domain: string }) =>
       [...temporary.reader.pages.all()].filter((page) => page.domain === domain).map(({ no }) => no),
@@ -125,7 +125,7 @@ test('what else an earlier process left is tried again beside the service', asyn
   await using temporary = await TemporaryStore.open();
   let asked = 0;
   const { hosted, lines } = forgettingOn(temporary, {
-    'index.heldAtStart': () => {
+    'index.recoveryReport': () => {
       asked++;
       if (asked < 3) throw new Error('the index restarts');
       return { dropped: 0, setAside: false };
@@ -146,7 +146,7 @@ test('a start that fails again and again is over with its stop, and does nothing
       tries++;
       throw new Error('the index restarts');
     },
-    'index.heldAtStart': () => {
+    'index.recoveryReport': () => {
       takenUp++;
     },
   });

@@ -1,5 +1,5 @@
 /** Caches results by argument. A full cache is emptied, as tracking the order of access costs more than it saves. */
-export function remembered<Key, Result>(most: number, make: (key: Key) => Result): (key: Key) => Result {
+export function memoized<Key, Result>(most: number, make: (key: Key) => Result): (key: Key) => Result {
   const known = new Map<Key, Result>();
   return (key) => {
     const before = known.get(key);
@@ -12,7 +12,9 @@ export function remembered<Key, Result>(most: number, make: (key: Key) => Result
 }
 
 /** Caches results as long as their argument lives. */
-export function rememberedOf<Owner extends object, Result>(make: (owner: Owner) => Result): (owner: Owner) => Result {
+export function memoizedByObject<Owner extends object, Result>(
+  make: (owner: Owner) => Result,
+): (owner: Owner) => Result {
   const known = new WeakMap<Owner, Result>();
   return (owner) => {
     const before = known.get(owner);
