@@ -28,7 +28,7 @@ export interface Recording {
   path: string;
   dir: string;
   /** Called after each part. If it throws, the work ends. */
-  goOn: () => Promise<void>;
+  extendTime: () => Promise<void>;
 }
 
 const pieceS = 300;
@@ -82,7 +82,7 @@ export function openTranscription(settings: TranscriptionSettings, endpoint: Rec
 async function inPieces(
   decoder: Decoder,
   recognizer: Recognizer,
-  { path, dir, goOn }: Recording,
+  { path, dir, extendTime }: Recording,
   signal: AbortSignal,
 ): Promise<Cue[]> {
   const cues: Cue[] = [];
@@ -102,7 +102,7 @@ async function inPieces(
     }
     if (isLast) return cues;
     fromS += lengthS;
-    await goOn();
+    await extendTime();
   }
 }
 

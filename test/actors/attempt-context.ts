@@ -14,6 +14,6 @@ export function contextOf(store: Pick<TemporaryStore, 'commit'>, attempt: Attemp
       if (kept === null) throw new JobError('another attempt has taken over');
       return kept.reply;
     },
-    goOn: async () => {},
+    extendTime: async () => {},
   };
 }

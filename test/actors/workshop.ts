@@ -23,7 +23,7 @@ const failedAttempt = 'an attempt at a job failed';
 export interface Work {
   job: Job;
   signal: AbortSignal;
-  goOn: JobContext['goOn'];
+  extendTime: JobContext['extendTime'];
   done(completion?: Completion): void;
   fail(error: unknown): void;
 }
@@ -122,9 +122,9 @@ export class Workshop implements AsyncDisposable {
     return this.#lines.filter(({ msg }) => msg === failedAttempt);
   }
 
-  readonly #handler: JobHandler = (job, { signal, goOn }) =>
+  readonly #handler: JobHandler = (job, { signal, extendTime }) =>
     new Promise((resolve, reject) => {
-      this.works.push({ job, signal, goOn, done: (completion) => resolve(completion), fail: reject });
+      this.works.push({ job, signal, extendTime, done: (completion) => resolve(completion), fail: reject });
     });
 
   dependencies(

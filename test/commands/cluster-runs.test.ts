@@ -137,8 +137,13 @@ test('naming goes on for as long as it takes, but a suspect is not cleared befor
   assert.ok(await temporary.commit(storeDraft(attempt, run.no, [{ no: 1, size: 2, x: 1, y: 2 }], {})));
   const handler = handlerOf(temporary, async () => new Map([[1, ['word']]]));
   let steps = 0;
-  const goOn = async () => void steps++;
-  const context = { attempt, signal: new AbortController().signal, goOn, checkpoint: () => assert.fail('unused') };
+  const extendTime = async () => void steps++;
+  const context = {
+    attempt,
+    signal: new AbortController().signal,
+    extendTime,
+    checkpoint: () => assert.fail('unused'),
+  };
   assert.equal(typeof (await handler({ ...job, suspect: true }, context)), 'function');
   assert.equal(steps, 0);
   assert.equal(typeof (await handler(job, context)), 'function');

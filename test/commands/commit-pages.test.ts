@@ -156,7 +156,7 @@ test('tags that change while a page is indexed, or later, are indexed by one job
   const handle = ({ job_no, claim }: typeof first) =>
     indexPageHandler(parts)(reader.jobs.get(job_no) ?? assert.fail('no job'), {
       ...{ attempt: { job_no, claim }, signal: AbortSignal.timeout(60_000) },
-      ...{ checkpoint: commit, goOn: async () => {} },
+      ...{ checkpoint: commit, extendTime: async () => {} },
     });
   await handle(first);
   assert.deepEqual([asked, page().first_label], [[], 1], 'a later job reads what it would');

@@ -21,7 +21,7 @@ function recordingOf(t: TestContext, content = 'sound') {
   const path = join(dir, 'recording');
   writeFileSync(path, content);
   let pieces = 0;
-  return { dir, path, goOn: async () => void pieces++, pieces: () => pieces };
+  return { dir, path, extendTime: async () => void pieces++, pieces: () => pieces };
 }
 
 const { signal } = new AbortController();

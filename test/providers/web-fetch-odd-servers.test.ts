@@ -53,12 +53,12 @@ const packed = (encoding: string, body: Buffer) =>
 const sayOn =
   (start: string, more: string): Answer =>
   (socket) => {
-    const goOn = () => {
+    const extendTime = () => {
       while (!socket.destroyed && socket.write(more));
     };
-    socket.on('drain', goOn);
+    socket.on('drain', extendTime);
     socket.write(start);
-    goOn();
+    extendTime();
   };
 
 const gzipped = gzipSync(page);

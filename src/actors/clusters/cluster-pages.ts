@@ -7,7 +7,7 @@ import { grouped } from '../../compute/structures/grouped.ts';
 import type { ClusterDraft, ClusterPoint, ClusterRun } from '../../domain/cluster.ts';
 import { JobError } from '../../domain/errors.ts';
 import type { StoreReader } from '../../store/store.ts';
-import { goOnUnlessSuspect, type JobContext, type JobHandler, takenOver } from '../system/job-actor.ts';
+import { extendTimeUnlessSuspect, type JobContext, type JobHandler, takenOver } from '../system/job-actor.ts';
 import type { OldBefore } from '../system/retention.ts';
 import type { LibraryParts } from '../system/service.ts';
 import { pointBlocks } from './cluster-census.ts';
@@ -26,17 +26,20 @@ const slicePoints = 1024;
 export function clusterPagesHandler(dependencies: ClusterPagesDependencies): JobHandler {
   const { reader, commit, pool, resolution, oldBefore, labels, maxAttempts, now } = dependencies;
 
-  const cluster = async (run: ClusterRun, { attempt, signal, goOn }: Omit<JobContext, 'checkpoint'>) => {
+  const cluster = async (run: ClusterRun, { attempt, signal, extendTime }: Omit<JobContext, 'checkpoint'>) => {
     const keep = async (command: ReturnType<typeof storePoints>) => {
       signal.throwIfAborted();
       if (!(await commit(command))) throw takenOver();
-      await goOn();
+      await extendTime();
     };
     const model = reader.models.activeModel();
     if (model === undefined) throw new JobError('no active embedding model', { permanent: true });
     const current = reader.clusters.currentRun();
     const earlierOf = (pageNos: readonly number[]) => foundClusters(reader, pageNos, current);
-    const { pageNos, found } = await clusterInThread({ reader, pool, signal, goOn }, model, { resolution, earlierOf });
+    const { pageNos, found } = await clusterInThread({ reader, pool, signal, extendTime }, model, {
+      resolution,
+      earlierOf,
+    });
     const fresh = found.continued.filter((no) => no === null).length;
     let next = await commit(takeClusterNumbers(attempt, run.no, fresh));
     if (next === null) throw takenOver();
@@ -60,21 +63,21 @@ export function clusterPagesHandler(dependencies: ClusterPagesDependencies): Job
 
   return async (job, context) => {
     const { attempt, signal } = context;
-    const goOn = goOnUnlessSuspect(job, context);
+    const extendTime = extendTimeUnlessSuspect(job, context);
     const run = reader.clusters.runs(Number.MAX_SAFE_INTEGER).find(({ job_no }) => job_no === job.no);
     if (run === undefined) throw new JobError('this job has no clustering run', { permanent: true });
     // A dead job that is retried later: its result would be older than the current one.
     if (run.no !== reader.clusters.latestRun()?.no) {
       throw new JobError('a newer run has started', { permanent: true });
     }
-    if (run.draft === null) await cluster(run, { attempt, signal, goOn });
+    if (run.draft === null) await cluster(run, { attempt, signal, extendTime });
     const clustered: ClusteredText[] = [];
     for await (const points of pointBlocks(reader, run.no)) {
       for (const { page_no, cluster_no } of points) {
         clustered.push({ page_no, cluster: cluster_no === 0 ? -1 : cluster_no });
       }
     }
-    const keywords = await findKeywords({ reader, pool, signal, goOn }, clustered);
+    const keywords = await findKeywords({ reader, pool, signal, extendTime }, clustered);
     const keepFrom = (await oldBefore()) ?? 0;
     return (transaction) => {
       const at = now();

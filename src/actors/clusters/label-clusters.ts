@@ -4,7 +4,7 @@ import { isPageUnder } from '../../compute/web/domain-match.ts';
 import type { Cluster } from '../../domain/cluster.ts';
 import { type ChatClient, thoughts } from '../../providers/chat-client.ts';
 import { ProviderError } from '../../providers/resilient-call.ts';
-import { goOnUnlessSuspect, type JobContext, type JobHandler } from '../system/job-actor.ts';
+import { extendTimeUnlessSuspect, type JobContext, type JobHandler } from '../system/job-actor.ts';
 import type { LibraryParts } from '../system/service.ts';
 import { pointBlocks } from './cluster-census.ts';
 import { type ClusteredText, type ClusterPool, evenSample, findKeywords } from './thread-work.ts';
@@ -29,7 +29,7 @@ const maxLabelWords = 8;
 const firstRefusals = 3;
 
 export function labelClustersHandler({ reader, commit, pool, chat, exclude }: LabelClustersDependencies): JobHandler {
-  const findAnew = async (stale: readonly Cluster[], context: Pick<JobContext, 'signal' | 'goOn'>) => {
+  const findAnew = async (stale: readonly Cluster[], context: Pick<JobContext, 'signal' | 'extendTime'>) => {
     const staleNos = new Set(stale.map(({ no }) => no));
     const own: ClusteredText[] = [];
     const others: ClusteredText[] = [];
@@ -77,9 +77,9 @@ export function labelClustersHandler({ reader, commit, pool, chat, exclude }: La
 
   return async (job, context) => {
     const { signal } = context;
-    const goOn = goOnUnlessSuspect(job, context);
+    const extendTime = extendTimeUnlessSuspect(job, context);
     const stale = reader.clusters.all().filter((cluster) => cluster.stale && !cluster.tombstoned);
-    if (stale.length > 0) await findAnew(stale, { signal, goOn });
+    if (stale.length > 0) await findAnew(stale, { signal, extendTime });
     if (chat === null) return undefined;
     const refusals: ProviderError[] = [];
     let isAnswered = false;
@@ -99,7 +99,7 @@ export function labelClustersHandler({ reader, commit, pool, chat, exclude }: La
         refusals.push(error);
         if (!isAnswered && refusals.length === firstRefusals) break;
       }
-      await goOn();
+      await extendTime();
     }
     if (refusals.length > 0) throw refusals[0];
     return undefined;

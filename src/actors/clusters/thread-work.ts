@@ -14,7 +14,7 @@ import { isUnread } from './cluster-census.ts';
 
 export type ClusterPool = SharedPool<typeof import('../../threads/cluster-thread.ts')>;
 
-interface Access extends Pick<JobContext, 'signal' | 'goOn'> {
+interface Access extends Pick<JobContext, 'signal' | 'extendTime'> {
   reader: StoreReader;
   pool: ClusterPool;
 }
@@ -37,7 +37,7 @@ const pagesForKeywords = 200;
 
 /** Cluster all pages with vectors. `earlierOf`: a page's cluster so far. Errors: the thread's; the signal's reason. */
 export async function clusterInThread(
-  { reader, pool, signal, goOn }: Access,
+  { reader, pool, signal, extendTime }: Access,
   { space, dim }: EmbeddingModel,
   { resolution, earlierOf }: { resolution: number; earlierOf: (pageNos: readonly number[]) => Promise<Uint32Array> },
 ): Promise<{ pageNos: number[]; found: ClusteredPages }> {
@@ -52,12 +52,12 @@ export async function clusterInThread(
         const transfer = [pages.rows.buffer as ArrayBuffer];
         const taken = await pool.run('addPages', { run, pages }, { signal, transfer });
         pageNos.push(...nos.filter((_, i) => taken[i]));
-        await goOn();
+        await extendTime();
       }
     }
     // One task per block, so that comparing all pages may exceed one time limit.
-    while (await pool.run('comparePages', { run }, { signal })) await goOn();
-    await goOn();
+    while (await pool.run('comparePages', { run }, { signal })) await extendTime();
+    await extendTime();
     const found = await pool.run('cluster', { run, resolution, earlier: await earlierOf(pageNos) }, { signal });
     return { pageNos, found };
   });
@@ -81,7 +81,7 @@ function nextPages(reader: StoreReader, space: number, dim: number, pageNos: rea
 
 /** The keywords of each cluster, best first. Errors: those of the thread and of the signal. */
 export async function findKeywords(
-  { reader, pool, signal, goOn }: Access,
+  { reader, pool, signal, extendTime }: Access,
   pages: readonly ClusteredText[],
 ): Promise<Map<number, string[]>> {
   const read = sampled(pages);
@@ -96,7 +96,7 @@ export async function findKeywords(
         return [{ cluster, title: page.title, text, language }];
       });
       await pool.run('addTexts', { run, texts }, { signal });
-      await goOn();
+      await extendTime();
     }
     return pool.run('keywords', { run }, { signal });
   });

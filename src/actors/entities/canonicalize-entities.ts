@@ -6,7 +6,7 @@ import { ownsJob } from '../../commands/move-job.ts';
 import type { Entity } from '../../domain/entity.ts';
 import type { EntityReader } from '../../store/entities.ts';
 import { inParts } from '../system/background.ts';
-import { goOnUnlessSuspect, type JobHandler, takenOver } from '../system/job-actor.ts';
+import { extendTimeUnlessSuspect, type JobHandler, takenOver } from '../system/job-actor.ts';
 import type { LibraryParts } from '../system/service.ts';
 
 type CanonicalizeDependencies = Pick<LibraryParts, 'reader' | 'commit' | 'now'>;
@@ -41,7 +41,7 @@ export function canonicalizeEntitiesHandler({ reader, commit, now }: Canonicaliz
   return async (job, context) => {
     const { attempt, signal } = context;
     const { max_attempts } = job;
-    const goOn = goOnUnlessSuspect(job, context);
+    const extendTime = extendTimeUnlessSuspect(job, context);
     const pairs = await findVariants(signal);
     for (let at = 0; at < pairs.length; ) {
       signal.throwIfAborted();
@@ -53,7 +53,7 @@ export function canonicalizeEntitiesHandler({ reader, commit, now }: Canonicaliz
       });
       if (!owned) throw takenOver();
       at += 2 * some.length;
-      await goOn();
+      await extendTime();
     }
     return (transaction) => queueIfEnough(transaction, { at: now(), max_attempts });
   };

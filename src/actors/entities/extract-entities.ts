@@ -7,7 +7,7 @@ import type { Embedders } from '../../providers/embedders.ts';
 import { BreakerOpenError, ProviderError } from '../../providers/resilient-call.ts';
 import type { TakeTurn } from '../models/fill-built-in.ts';
 import { encodePages } from '../models/model-embedder.ts';
-import { goOnUnlessSuspect, type JobHandler } from '../system/job-actor.ts';
+import { extendTimeUnlessSuspect, type JobHandler } from '../system/job-actor.ts';
 import type { LibraryParts } from '../system/service.ts';
 
 interface ExtractEntitiesDependencies extends Pick<LibraryParts, 'reader' | 'now'> {
@@ -27,14 +27,14 @@ export function extractEntitiesHandler(dependencies: ExtractEntitiesDependencies
   const { reader, embedders, takeTurn, now, wait = (ms, signal) => delay(ms, undefined, { signal }) } = dependencies;
   return async (job, context) => {
     const { page_no, max_attempts } = job;
-    const goOn = goOnUnlessSuspect(job, context);
+    const extendTime = extendTimeUnlessSuspect(job, context);
     /** Waits, so that other pages are not tried one by one. Releases a suspect, because it blocks all other jobs. */
     const laterIfUnusable = async (error: unknown): Promise<never> => {
       if (!(error instanceof ProviderError && error.code === 'unreachable')) throw error;
       if (job.suspect) throw new BreakerOpenError(localProvider, unusableMs, error.message);
       for (let waited = 0; waited < unusableMs; waited += waitStepMs) {
         await wait(waitStepMs, context.signal);
-        await goOn();
+        await extendTime();
       }
       throw new BreakerOpenError(localProvider, 0, error.message);
     };
@@ -49,10 +49,10 @@ export function extractEntitiesHandler(dependencies: ExtractEntitiesDependencies
       const some = chunks.slice(at, at + passagesAtOnce);
       const found = await takeTurn(
         () => encodePages(embedders, [{ title, text, ordinals: [at], chunks: some }], context.signal),
-        { signal: context.signal, goOn },
+        { signal: context.signal, extendTime },
       ).catch(laterIfUnusable);
       for (const spans of found.names) names.push(...spans);
-      if (at + passagesAtOnce < chunks.length) await goOn();
+      if (at + passagesAtOnce < chunks.length) await extendTime();
     }
     return (transaction) => {
       const page = transaction.pages.get(page_no);

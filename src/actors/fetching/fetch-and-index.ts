@@ -113,9 +113,9 @@ export function fetchAndIndexHandler(dependencies: FetchAndIndexDependencies): J
   };
 
   /** For pages whose text comes from another source than their own address; else null. */
-  const readElsewhere = async (page: Page, job: Job, { signal, goOn }: JobContext): Promise<ReadPage | null> => {
+  const readElsewhere = async (page: Page, job: Job, { signal, extendTime }: JobContext): Promise<ReadPage | null> => {
     const isLast = job.attempts >= job.max_attempts;
-    const video = await readVideo(page, { signal, goOn, isLast, recordings, admit: finalOf });
+    const video = await readVideo(page, { signal, extendTime, isLast, recordings, admit: finalOf });
     if (video !== null) return { final: finalOf(video.finalUrl), read: video.page };
     const episode = await episodes.published(page, { signal, isGivenUp: (error) => endsTries(error, job) });
     return episode && { final: finalOf(episode.finalUrl), read: ofRecording(episode.text, 'published') };

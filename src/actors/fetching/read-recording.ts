@@ -62,12 +62,12 @@ export function recordingReader(dependencies: RecordingReaderDependencies) {
       /** Transcribes the complete file. Errors: FetchError, ProviderError, BreakerOpenError; the signal's reason. */
       async read(
         chapters: readonly Chapter[],
-        { signal, goOn }: Pick<JobContext, 'signal' | 'goOn'>,
+        { signal, extendTime }: Pick<JobContext, 'signal' | 'extendTime'>,
       ): Promise<TranscriptText> {
         const { path, dir, finish } = await opened();
         await finish();
-        await goOn();
-        const cues = await transcription.transcribe({ path, dir, goOn }, signal);
+        await extendTime();
+        const cues = await transcription.transcribe({ path, dir, extendTime }, signal);
         if (cues.length === 0) throw new FetchError('no_text', 'no speech was recognized in the recording');
         return transcriptText(cues, chapters);
       },

@@ -32,7 +32,7 @@ export interface ReadVideo {
   page: ExtractedPage & PageFacts;
 }
 
-export interface VideoAttempt extends Pick<JobContext, 'signal' | 'goOn'> {
+export interface VideoAttempt extends Pick<JobContext, 'signal' | 'extendTime'> {
   /** There is no later attempt, so do not wait for captions. */
   isLast: boolean;
   /** Called before anything is loaded. Errors: FetchError for a blacklisted address. */
@@ -86,12 +86,12 @@ export function openVideoReader(dependencies: VideoReaderDependencies) {
 
   /** Asks for the video again, as addresses of sounds expire and are bound to one program. */
   const transcriptOf = async (url: string, info: VideoInfo, attempt: VideoAttempt): Promise<TranscriptText> => {
-    const { signal, goOn } = attempt;
+    const { signal, extendTime } = attempt;
     await using recording = closing(attempt.recordings.openVideo());
-    await goOn();
+    await extendTime();
     const { maxBytes, timeoutMs } = recording.sink;
     await ytDlp.loadSound(url, { path: await recording.path(), maxBytes, timeoutMs, signal, maxAhead });
-    return await recording.read(info.chapters, { signal, goOn });
+    return await recording.read(info.chapters, { signal, extendTime });
   };
 
   const captionsOf = async ({ form }: ChosenCaptions, info: VideoInfo, signal: AbortSignal) => {

@@ -27,7 +27,7 @@ import { type Backfill, type EmbeddingModel, isBuiltIn, isOutside } from '../../
 import type { Embedders } from '../../providers/embedders.ts';
 import { BreakerOpenError, ProviderError } from '../../providers/resilient-call.ts';
 import { nextTurn } from '../system/background.ts';
-import { goOnUnlessSuspect, type JobContext, type JobHandler } from '../system/job-actor.ts';
+import { extendTimeUnlessSuspect, type JobContext, type JobHandler } from '../system/job-actor.ts';
 import type { LibraryParts } from '../system/service.ts';
 import { countPages, type PageSlice, refusedIn, sliceOf, slicesFrom } from './backfill-slices.ts';
 import { batchChunks, nextBatch, type TakeTurn } from './fill-built-in.ts';
@@ -148,7 +148,7 @@ async function fillModel(
   /** After a failed attempt, the texts that may have caused it are stored one by one. */
   const fillBuiltIn = async (): Promise<void> => {
     const isCareful = job.attempts > 1;
-    const attempt = { signal, goOn: goOnUnlessSuspect(job, context) };
+    const attempt = { signal, extendTime: extendTimeUnlessSuspect(job, context) };
     for (let batches = 0; ; batches++) {
       signal.throwIfAborted();
       const embedded = await takeTurn(async () => {

@@ -12,11 +12,11 @@ import type { PageSlice, PageToEmbed } from './backfill-slices.ts';
 /** Runs work in the library's turn; the time limit starts then. Errors: of the work; the signal's reason. */
 export type TakeTurn = <Result>(
   work: () => Promise<Result>,
-  attempt: Pick<JobContext, 'signal' | 'goOn'>,
+  attempt: Pick<JobContext, 'signal' | 'extendTime'>,
 ) => Promise<Result>;
 
 /** How often a waiting attempt restarts its time limit, ms. */
-const goOnMs = 60_000;
+const extendEveryMs = 60_000;
 
 export interface EncoderTurns {
   /** One place, shared by all libraries of a host. */
@@ -30,9 +30,9 @@ export interface EncoderTurns {
 
 /** After each turn the place stays taken for a pause that keeps the pace. The library stores the result meanwhile. */
 export function encoderTurns({ place, library, pace, monotonic, after }: EncoderTurns): TakeTurn {
-  return async (work, { signal, goOn }) => {
+  return async (work, { signal, extendTime }) => {
     // A stop request ends the wait by its signal.
-    const waiting = setInterval(() => goOn().catch(() => {}), goOnMs);
+    const waiting = setInterval(() => extendTime().catch(() => {}), extendEveryMs);
     await place.acquire(signal, library).finally(() => clearInterval(waiting));
     const began = monotonic();
     try {

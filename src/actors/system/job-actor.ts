@@ -42,12 +42,12 @@ export interface JobContext {
    */
   checkpoint<Reply>(command: Command<Reply>): Promise<Reply>;
   /** For long work without slices: only restarts the time limit. Ends attempts and throws errors as `checkpoint`. */
-  goOn(): Promise<void>;
+  extendTime(): Promise<void>;
 }
 
-/** `goOn` for work that may still crash: it does not clear a suspect, whose attempt has one time limit in total. */
-export function goOnUnlessSuspect(job: Job, { goOn }: JobContext): () => Promise<void> {
-  return job.suspect ? async () => {} : goOn;
+/** `extendTime` for work that may still crash: it does not clear a suspect, whose attempt has one time limit in total. */
+export function extendTimeUnlessSuspect(job: Job, { extendTime }: JobContext): () => Promise<void> {
+  return job.suspect ? async () => {} : extendTime;
 }
 
 export type JobHandler = (job: Job, context: JobContext) => Promise<Completion>;
@@ -109,14 +109,14 @@ export const jobActor = setup({
         progressed();
         return kept.reply;
       };
-      const goOn = async () => {
+      const extendTime = async () => {
         signal.throwIfAborted();
         // Progress clears a suspect.
         if (job.suspect) await checkpoint(() => undefined);
         if (isLeaving()) throw new SteppedBack('released because the process stops');
         progressed();
       };
-      const context: JobContext = { attempt, signal, checkpoint, goOn };
+      const context: JobContext = { attempt, signal, checkpoint, extendTime };
       return tracedPart('job', job, () => handler(job, context));
     }),
     heartbeat: fromPromise<boolean, JobActorInput>(({ input: { job, commit, now, limits } }) =>

@@ -55,14 +55,14 @@ test('pages are compared a block a task, and the time limit begins again after e
         },
       } as never,
       signal: new AbortController().signal,
-      goOn: async () => {
-        steps.push('goOn');
+      extendTime: async () => {
+        steps.push('extendTime');
       },
     },
     { space: 1, dim } as never,
     { resolution: 1, earlierOf: async () => new Uint32Array(count) },
   );
-  const block = ['comparePages', 'goOn'];
+  const block = ['comparePages', 'extendTime'];
   assert.deepEqual(steps.slice(steps.indexOf('comparePages')), [...block, ...block, ...block, 'cluster']);
   assert.equal(pageNos.length, count);
 });

@@ -29,7 +29,7 @@ test('an encoder that cannot be used is waited for in the place of one page, and
       },
     });
     const signal = new AbortController().signal;
-    const context = { signal, goOn: async () => void wentOn++ } as unknown as JobContext;
+    const context = { signal, extendTime: async () => void wentOn++ } as unknown as JobContext;
     const job = { no: 1, page_no: 1, max_attempts: 3, suspect } as Job;
     const reason = 'provider local: no model';
     await assert.rejects(handler(job, context), { code: 'breaker_open', retryAfterMs, reason });

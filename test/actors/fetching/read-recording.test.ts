@@ -12,7 +12,7 @@ import { temporaryFolder } from '../../scope.ts';
 
 const page: Page = pageRow();
 const episode: Page = pageRow({ metadata: { watch_kind: 'podcast' } });
-const context = { signal: new AbortController().signal, goOn: async () => {} };
+const context = { signal: new AbortController().signal, extendTime: async () => {} };
 
 function reader(
   t: TestContext,

@@ -14,7 +14,7 @@ import { chunkRow } from '../../machines/rows.ts';
 import { TemporaryStore } from '../../store/temporary-store.ts';
 import { contextOf } from '../attempt-context.ts';
 
-const attempt = { signal: new AbortController().signal, goOn: async () => {} };
+const attempt = { signal: new AbortController().signal, extendTime: async () => {} };
 
 /** Each library has work for some turns of 100 ms: who had a turn when, by a clock that only work and the pace turn. */
 async function seen(pace: number, wanted: Record<string, number>): Promise<string> {
@@ -62,11 +62,11 @@ test('the time limit of an attempt begins again each minute while it waits for i
   const take = encoderTurns({ place, library: 'one', pace: 1, monotonic: () => 0, after: (_, run) => run() });
   await place.acquire(attempt.signal, 'other');
   let begun = 0;
-  const goOn = async () => {
+  const extendTime = async () => {
     begun++;
     throw new Error('asked to stop');
   };
-  const taken = take(async () => t.mock.timers.tick(600_000), { ...attempt, goOn });
+  const taken = take(async () => t.mock.timers.tick(600_000), { ...attempt, extendTime });
   t.mock.timers.tick(180_000);
   assert.equal(begun, 3);
   place.release();

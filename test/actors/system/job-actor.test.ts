@@ -159,15 +159,15 @@ test('an attempt over its time limit is told to stop and has failed', async () =
 
 test('an attempt that goes on has its time limit anew, and still counts', async () => {
   await using workshop = await working();
-  const { signal, goOn } = workshop.work(no);
+  const { signal, extendTime } = workshop.work(no);
   for (let i = 0; i < 3; i++) {
     await workshop.pass(50_000, 1000);
-    await goOn();
+    await extendTime();
   }
   assert.deepEqual([workshop.job(no).status, workshop.job(no).attempts, signal.aborted], ['running', 1, false]);
   await workshop.pass(60_000, 1000);
   assert.deepEqual([workshop.job(no).status, workshop.job(no).attempts, signal.aborted], ['failed', 1, true]);
-  await assert.rejects(goOn());
+  await assert.rejects(extendTime());
 });
 
 test('the lease is renewed while the handler works, also after the store could not be written for a while', async () => {
